@@ -46,7 +46,7 @@ std::string complaint_of(archive* from) {
   return text != nullptr ? text : "unknown error";
 }
 
-/// So many bytes, though there be more by now: somebody may be writing a log there.
+/// Copies exactly this many bytes, even if the file has grown, because a program may be writing a log there.
 Status copy_content(const Directory& context, const std::string& from, std::uint64_t bytes, archive* to) {
   const auto failed = [&](const std::string& why) {
     return Error{Errc::unavailable, "cannot pack " + (context.name() / from).string() + ": " + why};
@@ -82,7 +82,7 @@ la_ssize_t append(archive* /*writer*/, void* to, const void* bytes, std::size_t 
   return static_cast<la_ssize_t>(size);
 }
 
-/// Not a name that leads out, is spelled in more than one way, or means the directory itself.
+/// Whether a name stays inside, has only one spelling, and isn't the directory itself.
 bool is_plain(const std::string& path) {
   if (path.empty() || path.front() == '/') {
     return false;
@@ -98,7 +98,7 @@ bool is_plain(const std::string& path) {
   return true;
 }
 
-// What the file systems of workers take: NAME_MAX of Linux, and PATH_MAX less the directory of an attempt.
+// The limits of workers' file systems: NAME_MAX of Linux, and PATH_MAX without the directory of an attempt.
 constexpr std::size_t most_name_bytes = 255;
 constexpr std::size_t most_path_bytes = 3'000;
 constexpr std::size_t most_target_bytes = 4'095;
@@ -114,7 +114,7 @@ bool has_long_name(std::string_view path) {
   return false;
 }
 
-/// Whether a relative target of the link `path` stays inside; absolute ones name a place on whatever machine.
+/// Whether a relative target of the link `path` stays inside; absolute ones name a place on each machine.
 bool stays_inside(const std::string& path, const std::string& target) {
   if (target.front() == '/') {
     return true;
@@ -123,7 +123,7 @@ bool stays_inside(const std::string& path, const std::string& target) {
   return !meant.empty() && *meant.begin() != "..";
 }
 
-/// Reads an archive entry by entry, and takes none that pack() would not have written.
+/// Reads an archive entry by entry, and refuses entries that pack() would not write.
 class Contents {
  public:
   explicit Contents(std::string_view bytes) : bytes_(bytes.size()), reader_(archive_read_new()) {
@@ -242,7 +242,7 @@ Result<std::string> pack(const fs::path& context, const std::vector<ContextFile>
   if (archive_write_open(writer.get(), &bytes, nullptr, &append, nullptr) != ARCHIVE_OK) {
     return Error{Errc::unavailable, "cannot pack " + context.string() + ": " + complaint_of(writer.get())};
   }
-  // What the user has mounted in his own directory belongs to it.
+  // Mounts in a user's own directory belong to the directory.
   const Result<Directory> from = Directory::open(context, {.mounts = files::Rules::Mounts::entered});
   if (!from) {
     return Error{Errc::unavailable, from.error().message};

@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view own_name = ".hpsearch";
 constexpr std::string_view not_worth_a_word = "__pycache__";
 
-/// A daemon's, a worker's or a run's state may lie inside the context; taking it would put every trial into
-/// every trial.
+/// The state of a daemon, a worker or a run may be inside the context. If it were included, every trial would
+/// contain all trials.
 bool is_state_directory(const fs::path& directory) {
   std::error_code error;
   const auto has = [&](const char* name) { return fs::exists(directory / name, error); };
@@ -38,7 +38,7 @@ Error unreadable(const fs::path& path, const std::error_code& error) {
                "cannot read " + path.string() + " of the context directory: " + error.message()};
 }
 
-/// What the context's owner wants left out; the second name is the one that Determined's users know.
+/// The patterns of files to leave out; Determined's users know the second name.
 Result<IgnoreRules> ignore_rules_of(const fs::path& context) {
   for (const char* name : {".hpsearchignore", ".detignore"}) {
     std::error_code error;
@@ -55,9 +55,11 @@ Result<IgnoreRules> ignore_rules_of(const fs::path& context) {
   return IgnoreRules(left_out_by_default);
 }
 
-/// Relative where it leads inside, absolute where it leads out: from a copy it leads to the same.
+/// The target is relative if it is inside, absolute if it is outside, so that a copy of the link has the same
+/// target.
 std::string target_of(const fs::path& context, const fs::path& link, const fs::path& target) {
-  const fs::path meant = (link.parent_path() / target).lexically_normal();  // An absolute target is itself.
+  const fs::path meant =
+      (link.parent_path() / target).lexically_normal();  // If the target is absolute, it stays.
   const fs::path inside = meant.lexically_relative(context);
   if (inside.empty() || *inside.begin() == "..") {
     return meant.string();
@@ -121,7 +123,7 @@ class Walk {
         file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
         break;
       default:
-        return Done{};  // Sockets, pipes and devices are nobody's source code.
+        return Done{};  // Sockets, pipes and devices aren't source code.
     }
     if (error) {
       return unreadable(from.path(), error);

@@ -90,12 +90,12 @@ IgnoreRules::Token IgnoreRules::read_class(std::string_view pattern, std::size_t
   return token;
 }
 
-/// All places in the pattern where the path may stand, one character after the other.
+/// Keeps the set of positions in the pattern that the path may have reached, character by character.
 bool IgnoreRules::matches(const std::vector<Token>& tokens, std::string_view path) {
   using Kind = Token::Kind;
   std::vector<bool> here(tokens.size() + 1);
   std::vector<bool> next(tokens.size() + 1);
-  // What may be nothing can be stepped over.
+  // A token that may match nothing can be skipped.
   const auto step_over = [&tokens](std::vector<bool>& places) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (places[i] && tokens[i].kind == Kind::run) {

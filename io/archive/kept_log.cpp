@@ -25,7 +25,7 @@ constexpr std::size_t header_content = header_numbers * 8;
 constexpr std::size_t header_size = 8 + header_content;
 constexpr std::size_t slice = 128 * 1024;
 constexpr int level = 3;
-// Of what is unpacked: enough for all that is kept, whatever a stranger's frame would like to have.
+// The window of the decompressor: enough for all that is kept. A foreign frame can't demand more.
 constexpr int most_window_log = 22;
 static_assert(most_kept_bytes <= std::uint64_t{1} << most_window_log);
 
@@ -54,7 +54,7 @@ struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
 };
 
-/// One compressed frame, growing.
+/// Builds one compressed frame.
 class Compressor {
  public:
   explicit Compressor(std::uint64_t bytes) : context_(ZSTD_createCCtx()), room_(ZSTD_CStreamOutSize()) {
@@ -95,7 +95,7 @@ class Compressor {
   std::string problem_;
 };
 
-/// Hands the frame's bytes to `take`, slice by slice, until it has had enough and says false.
+/// Passes the frame's bytes to `take` in slices, until it returns false.
 Status decompress(std::string_view frame, std::uint64_t expected,
                   const std::function<bool(std::string_view)>& take) {
   const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
@@ -201,7 +201,7 @@ Result<Stretch> unpack(std::string_view packed, std::uint64_t offset, std::uint6
     stretch.offset = std::max(stretch.offset, kept->tail);
   }
   const bool in_head = stretch.offset < kept->head;
-  // With nothing left out both are one.
+  // If nothing is left out, head and tail are one.
   const std::uint64_t end = in_head && kept->head < kept->tail ? kept->head : kept->size;
   const std::uint64_t wanted = std::min(limit, end - stretch.offset);
   stretch.goes_on = stretch.offset + wanted < end;
@@ -212,8 +212,8 @@ Result<Stretch> unpack(std::string_view packed, std::uint64_t offset, std::uint6
                                    skip -= skipped;
                                    bytes.remove_prefix(skipped);
                                    stretch.bytes.append(bytes.substr(0, wanted - stretch.bytes.size()));
-                                   // To the end where the stretch is the last one: only there damage shows
-                                   // for sure.
+                                   // The last stretch is read to the end of the frame, because only there
+                                   // damage is detected for sure.
                                    return stretch.bytes.size() < wanted || !stretch.goes_on;
                                  });
   if (!read) {

@@ -40,11 +40,11 @@ Status remove_directory(const Shelf& shelf, const fs::path& place, std::uint64_t
   const Directory& trial = shelf.trial;
   const std::string name = place.filename().string();
   const std::string aside = "." + name + ".deleted";
-  Status gone = files::remove_tree(trial, aside);  // What an earlier try left, which would be in the way.
+  Status gone = files::remove_tree(trial, aside);  // An earlier try may have left it.
   if (gone) {
     gone = files::move_entry(trial, name, trial, aside);
     if (!gone && gone.error().code == Errc::not_found) {
-      gone = Done{};  // Removed already. After anything else it is still there.
+      gone = Done{};  // It was removed already. After any other error it still exists.
     }
   }
   if (gone) {
@@ -54,7 +54,8 @@ Status remove_directory(const Shelf& shelf, const fs::path& place, std::uint64_t
     return Error{Errc::unavailable,
                  "cannot remove the checkpoint " + place.string() + ": " + gone.error().message};
   }
-  static_cast<void>(shelf.experiment.remove(place.parent_path().filename()).has_value());  // If it is empty.
+  static_cast<void>(
+      shelf.experiment.remove(place.parent_path().filename()).has_value());  // Fails if it isn't empty.
   return Done{};
 }
 

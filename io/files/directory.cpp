@@ -40,7 +40,7 @@ Kind kind_of(mode_t mode) noexcept {
                          : Kind::other;
 }
 
-/// Nobody else's: what a program has called its own file must not be in the way, nor lost.
+/// A name of no other file: a draft must not replace a file of a program.
 std::string draft_name(const std::string& name) {
   constexpr std::size_t kept = 100;  // A name has at most 255 bytes.
   return "." + name.substr(0, kept) + "." + random_hex(8);
@@ -146,7 +146,7 @@ Result<std::vector<Entry>> Directory::entries() const {
   if (stream == nullptr) {
     return failed("cannot read", "", errno);
   }
-  static_cast<void>(again.release());  // The stream's.
+  static_cast<void>(again.release());  // The stream owns it.
   std::vector<Entry> found;
   for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
     const std::string_view name = static_cast<const char*>(entry->d_name);
@@ -164,10 +164,10 @@ Result<std::vector<Entry>> Directory::entries() const {
       case DT_LNK:
         kind = Kind::link;
         break;
-      case DT_UNKNOWN: {  // Not every file system tells.
+      case DT_UNKNOWN: {  // Not every file system sets the type.
         struct stat info {};
         if (::fstatat(descriptor_.get(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
-          continue;  // Gone meanwhile.
+          continue;  // Removed meanwhile.
         }
         kind = kind_of(info.st_mode);
         break;
@@ -197,7 +197,7 @@ Result<Descriptor> Directory::regular_file(std::string_view doing, const fs::pat
                : Error{Errc::wrong_state,
                        std::string(doing) + " " + (name_ / below).string() + ": it is no file"};
   }
-  // The same file, whatever its name stands for by now.
+  // Opens the same file, even if its name stands for another one now.
   Descriptor opened(
       ::open(("/proc/self/fd/" + std::to_string(there.get())).c_str(), flags | O_CLOEXEC | O_NOCTTY));
   if (!opened) {
@@ -309,7 +309,8 @@ Status Directory::write_if_missing(const fs::path& below, std::string_view text,
   if (!draft) {
     return draft.error();
   }
-  // Neither replaces what is there. Some file systems have no hard links, some not that way of renaming.
+  // Neither call replaces an existing file. Some file systems have no hard links, others can't rename that
+  // way.
   const char* const name = where->name.c_str();
   const bool first = ::linkat(where->at, draft->c_str(), where->at, name, 0) == 0 || errno == EEXIST ||
                      ::renameat2(where->at, draft->c_str(), where->at, name, RENAME_NOREPLACE) == 0 ||
@@ -369,7 +370,7 @@ Status Directory::remove(const fs::path& below) const {
 }
 
 Status Directory::sync() const {
-  // Some file systems cannot sync a directory; they then keep its order themselves.
+  // Some file systems can't sync a directory; they keep its order themselves.
   if (::fsync(descriptor_.get()) != 0 && errno != EINVAL && errno != EROFS) {
     return failed("cannot write", "", errno);
   }

@@ -70,7 +70,7 @@ int FileCalls::lock(int file) {
 FileCalls::ChildsLock FileCalls::lock_in_child(const std::string& path) {
   const char* const name = path.c_str();
   const pid_t child = ::fork();
-  if (child == 0) {  // Only what a signal handler may do: other threads may have held locks.
+  if (child == 0) {  // Only calls that a signal handler may make: other threads may have held locks.
     const int file = ::open(name, O_RDWR | O_CLOEXEC);
     const bool granted = file >= 0 && try_lock(file) == 0;
     const bool refused = file >= 0 && (errno == EAGAIN || errno == EACCES);

@@ -15,7 +15,7 @@ using engine::Error;
 using engine::Status;
 using ChildsLock = FileCalls::ChildsLock;
 
-// More than a page: what is read back comes from more than one.
+// More than a page, so that several are read back.
 constexpr std::size_t content_bytes = 10'000;
 
 std::string random_name() {
@@ -31,7 +31,7 @@ Error fails(const std::string& what) {
   return lies(what + " failed: " + std::strerror(errno));
 }
 
-/// One check; its files are gone when it goes.
+/// One check. The destructor removes its files.
 class Check {
  public:
   Check(const std::string& directory, FileCalls& calls)
@@ -111,7 +111,7 @@ class Check {
                              : Status(lies("a second descriptor read something else than was written"));
   }
 
-  /// In the place of a file, as the store's files come into their place.
+  /// Renames over an existing file, as the store does.
   Status renames() {
     second_ = calls_.create(other_);
     if (second_ < 0) {

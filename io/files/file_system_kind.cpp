@@ -53,7 +53,7 @@ constexpr std::pair<std::string_view, std::string_view> known_fuse[] = {
     {"fuse.glusterfs", "GlusterFS"},
 };
 
-/// The word at `at`, and `at` behind it and the blank.
+/// The word at `at`; moves `at` behind it and the blank.
 std::string_view next_word(std::string_view line, std::size_t& at) {
   const std::size_t end = std::min(line.find(' ', at), line.size());
   const std::string_view word = line.substr(at, end - at);

@@ -49,7 +49,7 @@ bool leads_inside(const fs::path& link, const fs::path& target) {
   if (target.empty() || target.is_absolute()) {
     return false;
   }
-  std::ptrdiff_t above = 0;  // Of the link's directory, which is reached through directories only.
+  std::ptrdiff_t above = 0;  // How many ".." the target may still have: the directories above the link.
   for (const fs::path& part : link.lexically_normal().parent_path()) {
     above += part.empty() ? 0 : 1;
   }
@@ -58,7 +58,7 @@ bool leads_inside(const fs::path& link, const fs::path& target) {
     if (part == "..") {
       --above;
       if (named || above < 0) {
-        return false;  // After a name, it is not known where it leads: the name may be a link.
+        return false;  // After a name, the target is unknown, because the name may be a link.
       }
     } else if (!part.empty() && part != ".") {
       named = true;

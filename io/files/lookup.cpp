@@ -77,7 +77,7 @@ Descriptor by_steps(int directory, const std::string& path, int flags, mode_t mo
       struct stat info {};
       const bool is_link = error == ENOTDIR && ::fstatat(at, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                            S_ISLNK(info.st_mode);
-      errno = is_link ? ELOOP : error;  // As openat2() tells it.
+      errno = is_link ? ELOOP : error;  // The error that openat2() gives.
       return next;
     }
     if (rules.mounts == Rules::Mounts::refused && !on_the_same_mount(at, next.get())) {
@@ -122,7 +122,7 @@ Descriptor look_up_below(int directory, const std::filesystem::path& path, int f
   const int all = flags | O_NOFOLLOW | O_CLOEXEC;
   if (rules.lookup == Rules::Lookup::at_once && has_openat2) {
     Descriptor found = at_once(directory, text, all, mode, rules);
-    // Old kernels do not have it, and filters of containers may refuse calls that they do not know.
+    // Old kernels lack it, and filters of containers may refuse unknown calls.
     if (found || (errno != ENOSYS && errno != EPERM)) {
       return found;
     }

@@ -9,11 +9,11 @@
 
 namespace hpsearch::files {
 
-/// Relative, and every name in it stands for itself.
+/// Whether the path is relative and every name in it is literal, without "." and "..".
 [[nodiscard]] bool is_plain(const std::filesystem::path& path);
 
-/// A descriptor of what is at `path` below `directory`, or none and errno: ELOOP or ENOTDIR where a link is
-/// in the way, EXDEV for a mount, EINVAL for a path that is not plain.
+/// A descriptor of the file at `path` below `directory`, or none and errno: ELOOP or ENOTDIR if a link is
+/// in the way, EXDEV for a mount, EINVAL for a path that isn't plain.
 [[nodiscard]] Descriptor look_up_below(int directory, const std::filesystem::path& path, int flags,
                                        mode_t mode, Rules rules);
 

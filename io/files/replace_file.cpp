@@ -27,8 +27,7 @@ std::optional<FileFailure> replace_file(const fs::path& path, std::string_view t
   const bool is_hidden = readers == Readers::owner;
   Descriptor file(
       ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, is_hidden ? 0600 : 0644));
-  if (!file ||
-      (is_hidden && ::fchmod(file.get(), 0600) != 0)) {  // A draft that was left there has its old mode.
+  if (!file || (is_hidden && ::fchmod(file.get(), 0600) != 0)) {  // An old draft keeps its mode.
     return FileFailure{"cannot write", draft, errno};
   }
   if (!write_all(file.get(), text) || (is_durable && ::fdatasync(file.get()) != 0)) {
@@ -44,7 +43,7 @@ std::optional<FileFailure> replace_file(const fs::path& path, std::string_view t
 }
 
 std::optional<FileFailure> make_private_directory(const fs::path& given) {
-  const fs::path path = given.has_filename() ? given : given.parent_path();  // "dir/" is "dir".
+  const fs::path path = given.has_filename() ? given : given.parent_path();  // "dir/" means "dir".
   std::error_code error;
   if (fs::is_directory(path, error)) {
     return std::nullopt;

@@ -23,7 +23,7 @@ constexpr std::size_t hash_digits = 16;
 constexpr std::string_view below_runtime = "/hpsearch";
 constexpr std::size_t longest_runtime = SocketDirectory::longest - below_runtime.size() - 1 - hash_digits;
 
-/// A directory, not a link to one, of this user, closed to others.
+/// Whether it is a directory of this user, no link, closed to others.
 bool is_private(const std::string& path) {
   struct stat found {};
   return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid() &&

@@ -51,7 +51,7 @@ std::string StateHome::name_of_run(std::string_view entry, const std::filesystem
   std::string name(entry);
   const std::size_t hash = name.rfind(suffix_of(here));
   if (holds_ == Holds::many_directories && hash != std::string::npos) {
-    name.erase(hash, suffix_of(here).size());  // What was moved aside has its time behind it.
+    name.erase(hash, suffix_of(here).size());  // A run that was moved aside has its time after the hash.
   }
   return name;
 }

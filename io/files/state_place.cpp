@@ -67,7 +67,7 @@ void note_warning(const std::string& directory, const FileSystemKind& on) noexce
       std::ofstream(directory + note_name, std::ios::trunc) << on.name << '\n';
     }
   } catch (const std::exception&) {
-    return;  // Out of memory; he is told again.
+    return;  // Without memory, the warning is repeated next time.
   }
 }
 

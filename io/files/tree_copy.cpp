@@ -59,7 +59,7 @@ Status copy_directory(const Directory& from, const std::string& name, const Dire
   if (const Status copied = copy_entries(*source, *target, files, depth + 1); !copied) {
     return copied;
   }
-  // Last: it may take the right to write there.
+  // The mode is set last, because it may forbid writing there.
   return ::fchmod(target->descriptor(), info.st_mode & 07777U) == 0
              ? Status(Done{})
              : to.failed("cannot write", new_name, errno);
@@ -108,7 +108,7 @@ Status move_entry(const Directory& from, const std::string& name, const Director
                   const std::string& new_name) {
   int moved =
       ::renameat2(from.descriptor(), name.c_str(), to.descriptor(), new_name.c_str(), RENAME_NOREPLACE);
-  if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {  // Not every file system has that.
+  if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {  // Not every file system supports it.
     const Result<std::optional<Kind>> taken = to.kind(new_name);
     if (!taken) {
       return taken.error();
@@ -132,7 +132,8 @@ Status move_entry(const Directory& from, const std::string& name, const Director
     static_cast<void>(remove_tree(to, new_name).has_value());
     return copied;
   }
-  static_cast<void>(remove_tree(from, name).has_value());  // The copy counts; what is left is litter.
+  static_cast<void>(
+      remove_tree(from, name).has_value());  // The copy is complete; the rest of the source is garbage.
   return Done{};
 }
 

@@ -21,27 +21,28 @@ using engine::Status;
 
 namespace {
 
-// Open directories at most. What lies deeper is brought up first.
+// The maximum number of open directories. Deeper ones are moved up first.
 constexpr int most_open = 64;
-// Somebody may go on writing into what is removed, or exchange it. After so many tries it is left to him.
+// Another process may keep writing into the tree, or exchange its parts. After this many tries the removal
+// fails.
 constexpr int most_tries = 100;
 constexpr std::uint64_t most_raised = 1'000'000;
 
-/// To the one who owns it, so that what is in it can be listed and removed.
+/// Gives the owner the rights to list and to remove the content.
 bool give_rights(const Directory& in, const std::string& name) {
   const Descriptor there = in.look_up(name, O_PATH | O_DIRECTORY);
   struct stat info {};
   if (!there || ::fstat(there.get(), &info) != 0 || (info.st_mode & 0700U) == 0700U) {
     return false;
   }
-  // By its descriptor: its name may stand for something else by now.
+  // By descriptor, because the name may stand for another file now.
   return ::chmod(("/proc/self/fd/" + std::to_string(there.get())).c_str(), (info.st_mode & 07777U) | 0700U) ==
          0;
 }
 
 class Removal {
  public:
-  /// False: something stays.
+  /// False if something stays.
   bool entry(const Directory& in, const std::string& name, int depth) {
     bool rights_given = false;
     for (int tries = 0; tries < most_tries; ++tries) {
@@ -73,7 +74,7 @@ class Removal {
       const std::uint64_t raised_before = raised_;
       const bool all = content(directory, depth);
       if (raised_ > raised_before && raised_ < most_raised) {
-        tries = 0;  // More has come to light.
+        tries = 0;  // New entries have appeared.
         continue;
       }
       if (!all) {
@@ -105,7 +106,7 @@ class Removal {
     return all;
   }
 
-  /// The same again for what was brought up to it.
+  /// Repeats for directories that were moved up to this one.
   void whole_content(const Directory& directory) {
     for (std::uint64_t before = raised_;; before = raised_) {
       content(directory, 0);
@@ -125,7 +126,7 @@ class Removal {
     return false;
   }
 
-  /// To the top of the tree, where the next look finds it.
+  /// Moves a directory to the top of the tree, where the next pass finds it.
   bool bring_up(const Directory& in, const std::string& name) {
     for (int tries = 0; tries < most_tries; ++tries) {
       const std::string raised = ".removed-" + std::to_string(++raised_);
@@ -134,7 +135,7 @@ class Removal {
         return true;
       }
       if (errno == EACCES && give_rights(in, name)) {
-        continue;  // Whoever moves a directory writes its "..".
+        continue;  // Moving a directory writes its "..".
       }
       if (errno != EEXIST) {
         return false;

@@ -17,12 +17,12 @@ namespace hpsearch::jobs {
 
 namespace {
 
-// The kernel takes no longer string for an argument or for NAME=VALUE, the zero behind it included
-// (MAX_ARG_STRLEN).
+// The longest argument or NAME=VALUE that the kernel accepts. MAX_ARG_STRLEN is one more, for the zero byte
+// at the end.
 constexpr std::size_t longest_string = std::size_t{128} * 1024 - 1;
 constexpr std::size_t longest_number = 24;
 
-/// The values a leaf is given by name: all there are, but for ranges of numbers.
+/// The values of a leaf that are listed: all of them, except those of a range of numbers.
 std::vector<const Value*> named_values(const Space::Leaf& leaf) {
   std::vector<const Value*> values;
   if (const auto* constant = std::get_if<ConstParameter>(&leaf.parameter)) {
@@ -35,7 +35,7 @@ std::vector<const Value*> named_values(const Space::Leaf& leaf) {
   return values;
 }
 
-/// Everything that an entrypoint says, for looking into.
+/// All text of the entrypoint, to search it for names.
 std::string words_of(const Entrypoint& entrypoint) {
   if (const std::string* line = std::get_if<std::string>(&entrypoint.command)) {
     return *line;
@@ -47,7 +47,8 @@ std::string words_of(const Entrypoint& entrypoint) {
   return all;
 }
 
-/// A path that a channel can have. Inputs may lie in the context directory, outputs may have none.
+/// Whether a channel may have this path. An input may lie in the context directory; an output may have no
+/// path.
 bool is_place(std::string_view path, bool is_output) {
   if (path.empty()) {
     return is_output;
@@ -145,7 +146,7 @@ class ContractCheck {
     }
   }
 
-  /// What else is put into one string.
+  /// Checks the lengths of the variables that don't depend on a trial.
   void lengths() {
     const auto variable = [this](const std::string& name, std::size_t bytes, const std::string& at) {
       const std::size_t allowed = longest_string - name.size() - 1;
@@ -161,7 +162,7 @@ class ContractCheck {
       variable(name, value.size(), "environment.environment_variables");
     }
     if (program_.needs_harness) {
-      // Its whole configuration is one variable.
+      // This variable holds the whole configuration.
       variable(determined_config_variable, compact_json(to_value(config_)).size(), "hyperparameters");
     }
   }
@@ -200,7 +201,8 @@ class ContractCheck {
     }
   }
 
-  /// The worker would refuse them at the start of each attempt.
+  /// Checks the placeholders here, because otherwise the worker would refuse them at the start of each
+  /// attempt.
   void placeholders() {
     constexpr std::int64_t most_placeholders = 1'000;
     if (const auto braces = std::count(words_.begin(), words_.end(), '{'); braces > most_placeholders) {
@@ -217,7 +219,7 @@ class ContractCheck {
       for (const EntrypointPiece& piece : all[i]) {
         bytes += piece.text.size();
         if (program_.needs_harness) {
-          continue;  // It gets the entrypoint word for word.
+          continue;  // It receives the entrypoint unchanged.
         }
         if (std::optional<Problem> found = problem_of(piece)) {
           problem(at, std::move(found->what), std::move(found->allowed));
@@ -232,7 +234,7 @@ class ContractCheck {
     }
   }
 
-  /// A command that parses its words again splits or executes characters that a shell interprets.
+  /// Notes that a command that parses its words again splits or executes characters that a shell interprets.
   void note_parsed_again(const EntrypointPiece& piece, const std::string& at) {
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       const bool is_inside = piece.text.starts_with(leaf.path + ".");
@@ -255,7 +257,7 @@ class ContractCheck {
     }
   }
 
-  /// As arguments; one number stands for all numbers.
+  /// The values as arguments. One number stands for all numbers of a range.
   static std::vector<std::string> texts_of(const Space::Leaf& leaf) {
     std::vector<std::string> texts;
     for (const Value* value : named_values(leaf)) {
@@ -294,7 +296,7 @@ class ContractCheck {
           std::find(known.begin(), known.end(), name) != known.end()) {
         continue;
       }
-      // Also a group of hyperparameters, and a member of one that is a map.
+      // A name is known, too, if it is a group of hyperparameters or a member of one that is a map.
       bool is_known = false;
       for (const Space::Leaf& leaf : config_.space.leaves()) {
         const bool inside = name.starts_with(leaf.path + ".");
@@ -314,7 +316,8 @@ class ContractCheck {
     }
   }
 
-  /// Refuses what some trials do not have: a hyperparameter with conditions, or a group of nothing else.
+  /// Refuses names that some trials lack: a hyperparameter with conditions, or a group whose members all have
+  /// some.
   bool is_conditional(const std::string& name, const std::string& at) {
     const std::span<const Space::Leaf> leaves = config_.space.leaves();
     std::optional<std::size_t> conditional;
@@ -375,7 +378,7 @@ class ContractCheck {
     }
   }
 
-  /// Workers fetch it, when they know how.
+  /// Checks a remote input. Workers fetch it only if the variables configure its remote.
   void remote(const Channel& channel, std::string_view scheme, const std::string& at) {
     if (configures_remote(program_.environment.environment_variables, scheme)) {
       return;
@@ -405,7 +408,7 @@ class ContractCheck {
     }
   }
 
-  /// Two names, one variable: the program would see only one of them.
+  /// Refuses two names that share one variable, because the program would see only one of them.
   void shared_variables() {
     std::map<std::string, std::string> taken;
     const auto take = [&](const std::string& prefix, const std::string& name, const std::string& at) {
@@ -474,7 +477,7 @@ class ContractCheck {
     }
   }
 
-  /// Each is a worker of its own, with at least one slot.
+  /// Each role is a worker with at least one slot.
   void roles() {
     const LaunchConfig& launch = program_.launch;
     const std::uint64_t slots = config_.resources.slots_per_trial;

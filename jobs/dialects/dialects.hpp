@@ -19,10 +19,10 @@ class Dialect {
   /// Translates the platform's fields of a submission (a map) into those of docs/experiment-file.md.
   virtual void translate(Value& /*tree*/, Findings& /*findings*/) {}
 
-  /// Checks the search space, which has no problems of its own.
+  /// Checks the search space after it has been read without problems.
   virtual void check_space(const Space& /*space*/, Findings& /*findings*/) const {}
 
-  /// Checks what the engine and this module have read of the submission.
+  /// Checks what the engine and this module have read from the submission.
   virtual void check_program(const ExperimentConfig& /*config*/, const Program& /*program*/,
                              Findings& /*findings*/) const {}
 

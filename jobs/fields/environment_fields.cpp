@@ -46,7 +46,7 @@ class VariablesReader {
   }
 
  private:
-  // Lists by kind of device: {cpu: [A=1], cuda: [A=1]}.
+  // The lists may be grouped by kind of device: {cpu: [A=1], cuda: [A=1]}.
   static bool is_device_kind(std::string_view key) {
     return key == "cpu" || key == "cuda" || key == "gpu" || key == "rocm";
   }
@@ -206,7 +206,7 @@ std::optional<Images> ImageNames::read(Section& section, std::string_view key) c
                    "is " + quoted(value) + ", which has no effect: names of images stand under cpu and cuda");
     }
   }
-  // A single image is meant wherever the program runs.
+  // A single image is for programs with and without GPUs.
   images.cpu = images.cpu.empty() ? images.cuda : images.cpu;
   images.cuda = images.cuda.empty() ? images.cpu : images.cuda;
   return images;

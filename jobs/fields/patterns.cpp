@@ -26,7 +26,7 @@ void add(std::vector<PatternUse::Text>& texts, std::string path, const Value* va
   }
 }
 
-/// The texts that an experiment gives for one parameter: as it is, as a const, or as a categorical.
+/// The texts that an experiment gives for one parameter: as a plain value, as a const, or in a categorical.
 void add_given(std::vector<PatternUse::Text>& texts, const std::string& name, const Value& tree) {
   const Value* all = member(tree, "hyperparameters");
   const Value* given = all != nullptr ? member(*all, name) : nullptr;

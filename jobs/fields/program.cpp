@@ -27,7 +27,7 @@ void note_set(Section& section, const Fields& fields, const Struct& values, std:
   });
 }
 
-/// Other programs don't read what the harness reads; a policy of "none" describes them all the same.
+/// Only the harness reads these fields. A checkpoint policy of "none" is true of every program.
 void note_without_harness(Section& top, HarnessFields given) {
   if (given.checkpoint_policy == CheckpointPolicy::none) {
     top.note("checkpoint_policy",

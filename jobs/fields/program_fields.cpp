@@ -14,7 +14,7 @@ bool has_zero_byte(std::string_view word) {
   return word.find('\0') != std::string_view::npos;
 }
 
-/// The words of a list; a word that is none becomes a problem.
+/// The words of a list. An item that is no word becomes a problem.
 std::vector<std::string> words_of(Section& section, std::string_view key, const Value::List& list) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -49,7 +49,7 @@ std::optional<RemoteStorage> remote_storage(const CheckpointStorage& storage) {
     }
   };
   const std::string& type = storage.type;
-  // Without keys of its own, a remote takes those of the machine: AWS_*, GOOGLE_APPLICATION_CREDENTIALS,
+  // Without keys of its own, a remote uses the machine's: AWS_*, GOOGLE_APPLICATION_CREDENTIALS,
   // AZURE_*.
   if (type == "s3") {
     const std::string key = storage.access_key.value_or("");
@@ -60,7 +60,8 @@ std::optional<RemoteStorage> remote_storage(const CheckpointStorage& storage) {
     set("ACCESS_KEY_ID", key);
     set("SECRET_ACCESS_KEY", storage.secret_key.value_or(""));
     set("ENV_AUTH", key.empty() ? "true" : "false");
-    set("NO_CHECK_BUCKET", "true");  // Or rclone tries to make it, which few may.
+    set("NO_CHECK_BUCKET",
+        "true");  // Otherwise rclone tries to create the bucket, and few users may do that.
     remote.root = joined("s3://", storage.bucket, storage.prefix.value_or(""));
   } else if (type == "gcs") {
     set("TYPE", "google cloud storage");

@@ -28,13 +28,13 @@ using engine::quoted;
 using engine::ResourcesConfig;
 using engine::short_number;
 
-/// The engine has read how many checkpoints are kept. `type` becomes "" when it is wrong, because it decides
-/// which other fields are allowed.
+/// Reads `checkpoint_storage`, except the counts of kept checkpoints, which the engine reads. A wrong `type`
+/// becomes "", because the type decides which other fields are allowed.
 void read_checkpoint_storage(Section& section, CheckpointStorage& storage);
 [[nodiscard]] Value::Map storage_value(const CheckpointStorage& storage);
 
 /// Reads all fields of an experiment that the engine doesn't read.
-/// `runs_here`: workers start it; else no entrypoint is required.
+/// `runs_here`: workers start the program; otherwise no entrypoint is required.
 void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program,
                          bool runs_here = true);
 

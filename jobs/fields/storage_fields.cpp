@@ -35,7 +35,7 @@ void make_relative(Section& section, CheckpointStorage& storage) {
     return;
   }
   if (section.has("host_path") && storage.host_path.empty() && !(*section.any("host_path") == Value(""))) {
-    return;  // A problem names it already.
+    return;  // The path already has a problem.
   }
   section.problem("storage_path", "is " + quoted(Value(storage.storage_path)),
                   "a path below host_path" + (storage.host_path.empty() ? std::string(", which is missing")

@@ -15,8 +15,8 @@ namespace hpsearch::jobs {
 
 namespace {
 
-/// Texts become arguments, variables and lines of files; none of them holds a zero byte. `data` travels as
-/// JSON, which can spell one.
+/// Texts become arguments, variables and lines of files, none of which can hold a zero byte. `data` is passed
+/// on as JSON, which can escape one.
 class ZeroBytes {
  public:
   explicit ZeroBytes(Problems& problems) : problems_(problems), known_(problems) {}
@@ -76,15 +76,15 @@ void note_periods(const Program& program, Section& top) {
        "checkpoint after a pause");
 }
 
-/// The program may not use hpsearch at all: metrics are read from its output, and no field indicates that it
-/// resumes from a checkpoint.
+/// Whether the program may not use hpsearch at all: its metrics are read from its output, and no field shows
+/// that it resumes from a checkpoint.
 bool is_foreign(const ExperimentConfig& config, const Program& program) {
   return !program.metrics.empty() && !config.min_checkpoint_period &&
          program.environment.checkpoint_signal.empty();
 }
 
-/// A program whose output is read starts from the beginning after a pause, unless its experiment has a field
-/// about checkpoints. So a searcher that can avoid pauses avoids them.
+/// Prefers a searcher without pauses if the program can't resume. A program whose metrics are read from its
+/// output restarts from the beginning, unless its experiment has a field about checkpoints.
 void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry registry, const Program& program,
                               ExperimentConfig& config, Findings& findings) {
   const engine::SearcherKind* kind = engine::find_kind(registry, config.searcher.name);
@@ -102,7 +102,7 @@ void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry regist
        ""});
 }
 
-/// Metrics whose names end as the pattern's text begins: "val_loss" for `loss: {number}`.
+/// Metrics whose names end with the beginning of the pattern: "val_loss" for `loss: {number}`.
 std::vector<std::string> metrics_within(std::string_view pattern, const std::string& metric,
                                         const std::map<std::string, std::string>& all) {
   const auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -117,7 +117,7 @@ std::vector<std::string> metrics_within(std::string_view pattern, const std::str
   return names;
 }
 
-/// Patterns that count lines, and those that find what is another's.
+/// Notes patterns that count lines, and patterns that also match another metric's lines.
 void note_patterns(const ExperimentConfig& config, const Program& program, Findings& findings) {
   for (const auto& [metric, text] : program.metrics) {
     const bool has_step =

@@ -26,7 +26,7 @@ std::optional<std::int64_t> whole_in(std::string_view text) {
   return number.value_or(0) > 0 ? number : std::nullopt;
 }
 
-/// The sampler of ours that does what a method means; "" = none.
+/// Our sampler that does the same as a method; "" if there is none.
 std::string_view sampler_for(std::string_view method) {
   constexpr std::pair<std::string_view, std::string_view> known[] = {
       {"bayes", "model"},
@@ -126,7 +126,7 @@ void Draft::search(const Search& search, Trials trials) {
   const bool is_random = search.method.empty() || search.method == "random" || search.method == "hyperband";
   if (const std::string_view sampler = sampler_for(search.method); !sampler.empty() && name != "grid") {
     set("searcher.sampler", Value(sampler));
-  } else if (is_grid && name != "grid") {  // Each of its combinations once, in a random order.
+  } else if (is_grid && name != "grid") {  // Tries each combination once, in random order.
     set("searcher.on_duplicate", "reject");
     decide("searcher.name", "a grid can't be stopped early here: each combination is drawn once, at random");
   } else if (name != "grid" && !is_random) {
@@ -163,7 +163,7 @@ ImportedExperiment Draft::finished() && {
   return {std::move(tree_), std::move(remarks_)};
 }
 
-/// Every range of a grid has its number of points.
+/// Every range of a grid needs its number of points.
 void Draft::count_points(Value::Map& group, const std::string& at) {
   std::vector<std::string> keys;
   for (const auto& [key, member] : group) {

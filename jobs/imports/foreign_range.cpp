@@ -24,7 +24,7 @@ std::int64_t whole_of(double value) {
   return std::llround(std::clamp(value, -most, most));
 }
 
-/// 0.1 + 2 * 0.1 is to be 0.3.
+/// Rounds away errors in the last digits: 0.1 + 2 * 0.1 becomes 0.3.
 double rounded(double value) {
   return std::abs(value) < 1e3 ? std::round(value * 1e12) / 1e12 : value;
 }
@@ -119,7 +119,7 @@ ForeignRange multiples_in(double low, double high, double step, bool whole, Scal
   }
   const double first = rounded(std::ceil(low / step - 1e-9) * step);
   const double last = rounded(std::floor(high / step + 1e-9) * step);
-  if (first > last) {  // None lies inside.
+  if (first > last) {  // No multiple lies inside.
     const double near = rounded(std::round(low / step) * step);
     return {whole ? Value(whole_of(near)) : Value(near)};
   }

@@ -26,7 +26,7 @@ bool is_optuna_range(const Value& value) noexcept {
   return (has(value, "low") && has(value, "high")) || member_of(value, "choices").as_list() != nullptr;
 }
 
-/// A space may stand at the top, or under one name.
+/// The space stands at the top, or under one name.
 bool holds_optuna_space(const Value& tree) noexcept {
   return all_members(tree, is_optuna_range) || (tree.as_map() != nullptr && tree.as_map()->size() == 1 &&
                                                 all_members(tree.as_map()->begin()->second, is_optuna_range));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view parameter_begin = "${trialParameters.";
 
-/// "--lr" → "lr": older experiments name parameters as their program's options.
+/// "--lr" → "lr": older experiments name parameters like the options of their program.
 std::string name_without_hyphens(std::string name) {
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   return name;
@@ -78,7 +78,7 @@ class KatibExperiment {
     return range;
   }
 
-  /// Katib writes all values as texts.
+  /// Katib writes all values as text.
   static Value::List numbers_of(const Value::List& list) {
     Value::List values;
     for (const Value& value : list) {
@@ -150,7 +150,7 @@ class KatibExperiment {
     }
   }
 
-  /// The container of that name, or the first one, in whichever kind of job.
+  /// The container with that name, or the first one, in a job of any kind.
   static const Value* container_in(const Value& node, const std::string& primary) {
     if (const Value::List* containers = member_of(node, "containers").as_list();
         containers != nullptr && !containers->empty()) {
@@ -229,7 +229,7 @@ class KatibExperiment {
     read_metrics(search.metric);
   }
 
-  /// Hyperband's longest run.
+  /// Reads the longest run of Hyperband.
   static void read_settings(const Value& settings, Draft::Search& search) {
     const Value::List* list = settings.as_list();
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -243,7 +243,7 @@ class KatibExperiment {
     }
   }
 
-  /// Its collector reads name=value from the output; other collectors are gone.
+  /// Katib's default collector reads name=value from the output. Other collectors aren't translated.
   void read_metrics(const std::string& metric) {
     draft_.set("metrics", Value::Map{{metric, metric + "={number}"}});
     const std::string kind =

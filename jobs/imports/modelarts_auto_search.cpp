@@ -10,7 +10,7 @@
 namespace hpsearch::jobs {
 namespace {
 
-/// Where `auto_search` stands: in a job's `advanced_config`, by itself, or as the whole file.
+/// The `auto_search` section: in a job's `advanced_config`, at the top, or the whole file.
 const Value& auto_search_of(const Value& tree) {
   const Value& in_job = member_of(member_of(tree, "advanced_config"), "auto_search");
   if (!in_job.is_null()) {
@@ -26,7 +26,7 @@ const Value::List& list_of(const Value& map, std::string_view key) {
   return list == nullptr ? none : *list;
 }
 
-/// The pattern with `{number}` in place of its first group; nothing when it has none.
+/// The pattern with `{number}` in place of its first group; nothing if it has no group.
 std::optional<std::string> with_number(std::string_view regex) {
   std::size_t begin = std::string_view::npos;
   int depth = 0;
@@ -53,7 +53,7 @@ std::optional<std::string> with_number(std::string_view regex) {
   return std::nullopt;
 }
 
-/// All values there are texts; those that are all numbers are meant as such.
+/// ModelArts writes all values as text. If all of them are numbers, they become numbers.
 Value::List values_of(const Value& parameter) {
   Value::List texts;
   Value::List numbers;
@@ -87,7 +87,7 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
 struct Algorithm {
   std::string_view name;
   std::string_view sampler;
-  /// Its parameters, and our fields; "" where one has no meaning here.
+  /// The algorithm's parameters and our fields; "" if a parameter has no meaning here.
   std::vector<std::pair<std::string_view, std::string_view>> fields;
 };
 
@@ -111,9 +111,9 @@ const std::vector<Algorithm>& algorithms() {
   return known;
 }
 
-constexpr std::int64_t usual_samples = 20;  // Of that platform.
+constexpr std::int64_t usual_samples = 20;  // ModelArts' default.
 
-/// A sentence about what cannot be read, or "".
+/// Returns a sentence about what can't be read, or "".
 std::string read_algorithm(const Value& search, Draft& draft) {
   const Value::List& configs = list_of(search, "algo_configs");
   if (configs.size() > 1) {

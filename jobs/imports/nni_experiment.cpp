@@ -12,12 +12,12 @@
 namespace hpsearch::jobs {
 namespace {
 
-constexpr const char* usual_metric = "default";  // As report_final_result() names it without a name.
+constexpr const char* usual_metric = "default";  // The name that report_final_result() uses by default.
 constexpr const char* calls =
     "the program calls nni: write hpsearch.params() for nni.get_next_parameter(), and hpsearch.report(step, "
     "default=…) for report_intermediate_result()";
 
-/// The numbers of `_value`; nothing where one is none.
+/// The numbers of `_value`; nothing if one of them is no number.
 std::optional<std::vector<double>> numbers_of(const Value& values) {
   std::vector<double> numbers;
   for (const Value& value : values.as_list() != nullptr ? *values.as_list() : Value::List()) {
@@ -45,7 +45,7 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
   const double second = (*numbers)[1];
   const double step = numbers->size() > 2 ? (*numbers)[2] : 0;
   if (type == "randint") {
-    return whole_range(first, second - 1);  // Without its upper end.
+    return whole_range(first, second - 1);  // The upper end is excluded.
   }
   if (type == "uniform") {
     return real_range(first, second);
@@ -90,13 +90,13 @@ bool has_names(const Value& parameter) {
                      [](const Value& value) { return !text_member(value, "_name").empty(); });
 }
 
-/// Reads a search space; choices may have parameters of their own ({_name: conv, size: {_type: …}}), which
+/// Reads a search space. Choices may have their own parameters ({_name: conv, size: {_type: …}}), which
 /// become conditional.
 class SpaceImport {
  public:
   explicit SpaceImport(Draft& draft) : draft_(draft) {}
 
-  /// A sentence about what cannot be read, or "".
+  /// Returns a sentence about what can't be read, or "".
   std::string read(const Value::Map& space) {
     for (const auto& [name, parameter] : space) {
       one({name}, parameter, {});
@@ -129,7 +129,8 @@ class SpaceImport {
     draft_.add(keys, std::move(range));
   }
 
-  /// A group: the name of the choice is its member _name, as in what the program gets from NNI.
+  /// Adds a group. The name of the choice is its member _name, as in the parameters that NNI passes to the
+  /// program.
   void named_choices(const Keys& keys, const Value::List& values, const Value::Map& when) {
     Value::List names;
     std::map<std::string, std::vector<std::pair<std::string, const Value*>>> members;
@@ -169,13 +170,13 @@ class SpaceImport {
   std::string problem_;
 };
 
-/// A sentence about what cannot be read, or "".
+/// Returns a sentence about what can't be read, or "".
 std::string read_space(const Value& space, Draft& draft) {
   return space.as_map() == nullptr ? "the search space is " + quoted(space) + ", not a map of {_type, _value}"
                                    : SpaceImport(draft).read(*space.as_map());
 }
 
-/// Version 2 names it in the tuner's arguments; version 1 does too, one level deeper.
+/// The tuner's argument with this name. Version 1 has it one level deeper than version 2.
 std::string class_argument(const Value& tuner, std::string_view key) {
   return text_member(member_of(tuner, "classArgs"), key);
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr double e = 2.718281828459045;
 constexpr std::string_view interpreter = "python3";
 
-/// What a parameter without `distribution` is drawn from.
+/// The distribution of a parameter without `distribution`.
 std::string usual_distribution(const Value& parameter) {
   if (!member_of(parameter, "value").is_null() || parameter.as_map()->contains("value")) {
     return "constant";
@@ -167,8 +167,8 @@ class Sweep {
     return std::nullopt;
   }
 
-  /// A program of a sweep reads wandb.config and calls wandb.log(): where Python starts it, the stand-in for
-  /// wandb does.
+  /// Translates the command. The program reads wandb.config and calls wandb.log(); if Python starts it,
+  /// hpsearch's stand-in for wandb does both.
   void read_command() {
     program_ = text_member(tree_, "program");
     const Value::List* command = member_of(tree_, "command").as_list();
@@ -206,7 +206,7 @@ class Sweep {
         break;
       case Behind::python:
         if (word.size() > 1 && word.front() == '-' && word != "-m" && word != "-c") {
-          words_.emplace_back(word);  // Its option.
+          words_.emplace_back(word);  // An option of Python.
           behind_ = word == "-W" || word == "-X" ? Behind::option : Behind::python;
           return;
         }
@@ -225,7 +225,7 @@ class Sweep {
         break;
     }
     if (word == "${env}" || (words_.empty() && (word == "env" || word == "/usr/bin/env"))) {
-      behind_ = Behind::env;  // What a sweep's agent starts it for, an attempt has.
+      behind_ = Behind::env;  // A sweep's agent starts env for its environment; an attempt has that already.
     } else if (word == "${interpreter}" || is_python(word)) {
       words_.emplace_back(word == "${interpreter}" ? std::string(interpreter) : word);
       behind_ = stands_in_ ? Behind::nothing : Behind::python;
@@ -248,7 +248,7 @@ class Sweep {
     }
   }
 
-  /// NAME=VALUE of `env NAME=VALUE program`.
+  /// Adds the variable of a word NAME=VALUE before the program of `env`.
   bool add_variable(const std::string& word) {
     const std::size_t equals = word.find('=');
     const bool is_one = equals != std::string::npos && equals > 0 && word.front() != '-' &&
@@ -262,7 +262,7 @@ class Sweep {
     return is_one;
   }
 
-  /// python, python3.11, /opt/venv/bin/python
+  /// Whether the word starts Python: python, python3.11, /opt/venv/bin/python.
   static bool is_python(std::string_view word) {
     word.remove_prefix(word.rfind('/') + 1);  // npos + 1 is 0.
     return word.starts_with("python") && word.find_first_not_of("0123456789.", 6) == std::string_view::npos;
@@ -298,8 +298,8 @@ class Sweep {
     }
   }
 
-  /// W&B stops a run at once if it is not among the best 1/eta of those that came to the same iteration:
-  /// max_iter / eta, max_iter / eta², …, s of them; or min_iter, min_iter · eta, ….
+  /// W&B stops a run at once if it is not among the best 1/eta of the runs that reached the same iteration:
+  /// max_iter / eta, max_iter / eta², … (s of them), or min_iter, min_iter · eta, ….
   void read_early_terminate(const Value& early, const Value& max_length) {
     constexpr double usual_eta = 3;
     const double given = number_in(member_of(early, "eta")).value_or(usual_eta);
@@ -328,7 +328,7 @@ class Sweep {
     }
   }
 
-  /// A ladder of the searcher async_halving, whose rungs are the longest length divided by powers of eta.
+  /// Sets the rungs of the searcher async_halving: the longest length divided by powers of eta.
   void set_rungs(std::int64_t rungs, std::optional<std::int64_t> longest, double eta) {
     const double most =
         longest ? 1 + std::floor(std::log(static_cast<double>(*longest)) / std::log(eta) + 1e-9) : 100;
@@ -337,7 +337,7 @@ class Sweep {
   }
 
   void begin_at(std::int64_t first, std::optional<std::int64_t> longest, double eta) {
-    constexpr double usual_steps = 2;  // Of a file that doesn't say how long a run is.
+    constexpr double usual_steps = 2;  // For a file that doesn't give the length of a run.
     const auto from = static_cast<double>(first);
     if (!longest) {
       longest = std::llround(from * std::pow(eta, usual_steps));

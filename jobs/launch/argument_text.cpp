@@ -13,7 +13,7 @@ namespace hpsearch::jobs {
 
 namespace {
 
-/// The digits of a decimal with an exponent, laid out without one: "-1.5e-05" → "-0.000015".
+/// A decimal with an exponent, written without it: "-1.5e-05" → "-0.000015".
 std::string without_exponent(const std::string& text) {
   const std::size_t e = text.find('e');
   if (e == std::string::npos) {

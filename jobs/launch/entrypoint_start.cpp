@@ -33,7 +33,7 @@ std::vector<std::string> plain_items(const std::vector<std::string>& items) {
   return out;
 }
 
-/// Nothing of these needs a shell: they end a word, or begin what does.
+/// The words of the line up to its end, or up to the first word that needs a shell.
 std::vector<std::string> plain_words(std::string_view line) {
   std::vector<std::string> out;
   while (true) {
@@ -57,7 +57,7 @@ std::string_view without_version(std::string_view name) {
   return end == std::string_view::npos ? name : name.substr(0, end + 1);
 }
 
-/// Its options that take the next word as their value, and those behind which no script follows.
+/// An interpreter's options with a value in the next word, and its options that no script follows.
 struct Interpreter {
   std::string_view name;
   std::string_view with_value;
@@ -104,7 +104,7 @@ std::string_view file_name_of(std::string_view word) noexcept {
 
 namespace {
 
-/// What an interpreter is told to run: a file, or a module of Python.
+/// What an interpreter runs: a file, or a module of Python.
 struct Started {
   std::string name;
   bool is_module = false;
@@ -130,7 +130,7 @@ std::optional<Started> started_by(const std::vector<std::string>& start) {
       if (start[i + 1] != stand_in_for_wandb) {
         return Started{start[i + 1], true};
       }
-      ++i;  // It runs the script or module behind it.
+      ++i;  // It runs the script or module after it.
       continue;
     }
     if (word.find_first_of(known->without_script, 1) != std::string_view::npos) {
@@ -159,7 +159,7 @@ bool is_option(std::string_view word) {
   return word.size() > 1 && (word.front() == '-' || word.front() == '+');
 }
 
-/// Whether these are options of the interpreter, and the last says that the text of a program follows.
+/// Whether these are options of the interpreter, and a program's text follows the last.
 bool end_in_code(const Interpreter& interpreter, std::span<const std::string> options) {
   std::size_t i = 0;
   while (i < options.size() && is_option(options[i])) {
@@ -175,7 +175,7 @@ bool end_in_code(const Interpreter& interpreter, std::span<const std::string> op
          (says_code('c') || says_code('e') || says_code('E'));
 }
 
-/// The number of words from the interpreter to the text of its program: 4 for bash -o pipefail -c. 0 if the
+/// The number of words from the interpreter to its program's text: 4 for bash -o pipefail -c. 0 if the
 /// next word is no such text.
 std::size_t words_of_interpreter(std::span<const std::string> words) {
   for (std::size_t at = words.size(); at-- > 0;) {

@@ -20,7 +20,7 @@ bool continues_name(char c) noexcept {
   return starts_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-/// The end of the name that begins at `at`; `at` when none does.
+/// The end of the name that begins at `at`; `at` if no name does.
 std::size_t end_of_name(std::string_view text, std::size_t at) {
   std::size_t end = at;
   if (end < text.size() && starts_name(text[end])) {

@@ -1,5 +1,5 @@
-// Where in a line for sh a placeholder stands (placeholders.hpp). The scanner follows quotes and brackets and
-// parses no commands. No value is ever in the line, so where it errs, none is executed.
+// Finds the place of each placeholder in a line for sh (placeholders.hpp). The scanner follows quotes and
+// brackets and parses no commands. The line never has a value in it, so a wrong place can't execute one.
 
 #include <algorithm>
 #include <deque>
@@ -21,7 +21,7 @@ bool is_one_of(char c, std::string_view letters) {
   return letters.find(c) != std::string_view::npos;
 }
 
-/// Whether these words start what executes its input.
+/// Whether these words start a program that executes its input.
 bool reads_program(const std::vector<std::string>& words) {
   const auto last = std::find_if(words.rbegin(), words.rend(),
                                  [](const std::string& word) { return !word.starts_with('-'); });
@@ -59,8 +59,8 @@ class Scanner {
   struct HereDocument {
     std::string delimiter{};
     bool strips_tabs = false;
-    bool is_literal = false;  ///< Its delimiter is quoted: nothing in it is expanded.
-    bool is_program = false;  ///< Of an interpreter: bash <<EOF.
+    bool is_literal = false;  ///< The delimiter is quoted: nothing in the text is expanded.
+    bool is_program = false;  ///< It is the input of an interpreter: bash <<EOF.
   };
 
   [[nodiscard]] std::pair<Place, std::string_view> place() const {
@@ -139,7 +139,7 @@ class Scanner {
     } else if (c == '\'' && top() == '"') {
       word_ += c;
     } else {
-      // $'…' has escapes, and shells differ about quotes in "${…}".
+      // $'…' has escapes, and shells disagree about quotes in "${…}".
       is_lost_ = is_lost_ || (c == '\'' && before_ == '$') || (top() == '{' && is_open('"'));
       open_.push_back(c);
     }
@@ -218,7 +218,7 @@ class Scanner {
   }
 
   void end_word() {
-    is_lost_ = is_lost_ || (top() == '(' && word_ == "case");  // Its patterns have brackets of their own.
+    is_lost_ = is_lost_ || (top() == '(' && word_ == "case");  // The patterns of case have brackets.
     if (!word_.empty()) {
       words_.push_back(std::exchange(word_, {}));
     }
@@ -236,20 +236,19 @@ class Scanner {
   std::size_t line_ = 1;
   char before_ = '\0';       ///< The last character; a backslash for one that a backslash escapes.
   bool is_escaped_ = false;  ///< By a backslash.
-  bool is_lost_ = false;     ///< Where the quotes and brackets end can't be told any more.
+  bool is_lost_ = false;     ///< The ends of quotes and brackets are unknown from here on.
   bool in_comment_ = false;
-  std::string open_;                ///< Quotes and brackets, the innermost last; `arithmetic` for its own.
-  std::vector<std::string> words_;  ///< Of this command.
-  std::string word_;                ///< As far as it has been read, without its quotes.
-  bool was_here_string_ = false;    ///< The last two characters are <<.
-  std::deque<HereDocument> documents_;  ///< Whose text begins at the end of this line, or has begun.
+  std::string open_;  ///< Open quotes and brackets, the innermost last; `arithmetic` for that of $((.
+  std::vector<std::string> words_;      ///< The words of this command.
+  std::string word_;                    ///< The current word up to here, without its quotes.
+  bool was_here_string_ = false;        ///< The last two characters are <<.
+  std::deque<HereDocument> documents_;  ///< Documents whose text begins after this line, or has begun.
   bool reads_delimiter_ = false;
   bool in_document_ = false;
   std::string document_line_;
-  bool document_has_code_ =
-      false;  ///< A line of the document before this one has the beginning of a command.
+  bool document_has_code_ = false;       ///< An earlier line of this document has the beginning of a command.
   std::vector<EntrypointPiece*> piped_;  ///< The placeholders of this pipeline.
-  bool is_piped_ = false;                ///< A pipe is this command's input.
+  bool is_piped_ = false;                ///< The command's input is a pipe.
 };
 
 }  // namespace

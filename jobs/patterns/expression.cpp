@@ -10,13 +10,13 @@
 namespace hpsearch::patterns {
 namespace {
 
-// Bounds the size of the compiled program (some thousand instructions) and so the time, which can grow with
+// Limits the size of the compiled program (some thousand instructions) and so the time, which can grow with
 // its square: with RE2's default of 8 MiB, a pattern of 1,000 bytes takes up to 0.5 s. Patterns of real
 // metrics have less than 100 instructions and are matched as fast as with the default.
 constexpr int most_memory = 64 * 1024;
 
-// What belongs to the number and what does not is not for the pattern to say: 0.91, 1,234, 92.5% and 1.5k are
-// taken whole, and their reader judges them.
+// {number} matches the whole word around a number (0.91, 1,234, 92.5%, 1.5k), and the reader of the number
+// decides whether it is one. So patterns needn't.
 constexpr std::pair<std::string_view, std::string_view> placeholders[] = {
     {"{number}", R"((?P<value>[-+]?(?:\.?\d[\w.,'%+-]*|(?i:nan|inf(?:inity)?)\b)))"},
     {"{step}", R"((?P<step>\d+))"},

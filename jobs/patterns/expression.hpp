@@ -10,15 +10,15 @@ class RE2;
 
 namespace hpsearch::patterns {
 
-/// Longest pattern, in bytes. Real ones have a few hundred.
+/// The longest pattern, in bytes. Real ones have a few hundred.
 inline constexpr std::size_t most_pattern_bytes = 1024;
 
-/// A metric's pattern with its placeholders written out: {number} is a group `value` around a number as
-/// programs print it, {step} a group `step` around a whole number. Behind a backslash they stand for
+/// A metric's pattern with its placeholders expanded: {number} is a group `value` for a number as
+/// programs print it, {step} a group `step` for a whole number. After a backslash they stand for
 /// themselves.
 [[nodiscard]] std::string metric_expression(const std::string& pattern);
 
-/// Compiles a pattern of a user; RE2::ok() says whether that worked. A pattern of at most most_pattern_bytes
+/// Compiles a user's pattern; RE2::ok() is false if it can't be used. A pattern of at most most_pattern_bytes
 /// takes at most about 25 ms.
 [[nodiscard]] std::unique_ptr<const re2::RE2> compile_expression(const std::string& pattern);
 

@@ -9,7 +9,7 @@
 namespace hpsearch::patterns {
 namespace {
 
-constexpr std::int64_t most_memory = std::int64_t{8} << 20U;  // RE2's own; beyond it a search is slower.
+constexpr std::int64_t most_memory = std::int64_t{8} << 20U;  // RE2's default; with less a search is slower.
 
 re2::RE2::Options options_of_a_search() {
   re2::RE2::Options options;

@@ -8,7 +8,7 @@ class RE2;
 
 namespace hpsearch::patterns {
 
-/// Where in a metric's expression its numbers are.
+/// The groups of a metric's expression that hold its numbers.
 struct MetricGroups {
   int value = 1;
   int step = 0;  ///< 0 = none.

@@ -74,13 +74,12 @@ std::optional<MetricPattern::Found> MetricPattern::find(std::string_view line) c
     return std::string_view(piece.data(), piece.size());
   };
   const std::string_view match = text_of(0);
-  const auto behind =
-      [&](std::string_view part) {  // Of what the pattern itself matches there it knows better.
-        const bool ends_the_match = part.data() + part.size() == match.data() + match.size();
-        return ends_the_match
-                   ? line.substr(static_cast<std::size_t>(match.data() - line.data()) + match.size())
-                   : std::string_view();
-      };
+  // Text that the pattern itself matches after a number isn't judged.
+  const auto behind = [&](std::string_view part) {
+    const bool ends_the_match = part.data() + part.size() == match.data() + match.size();
+    return ends_the_match ? line.substr(static_cast<std::size_t>(match.data() - line.data()) + match.size())
+                          : std::string_view();
+  };
   Found found{.value = text_of(compiled_->groups.value), .step = std::nullopt};
   found.behind_value = behind(found.value);
   if (compiled_->groups.step != 0) {

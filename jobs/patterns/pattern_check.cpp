@@ -22,12 +22,12 @@ std::string quoted(const std::string& text) {
   return engine::compact_json(engine::Value(text));
 }
 
-// Compiling costs about a microsecond for each instruction, and more for a pattern that turns out to be too
-// large. One file may not hold up its reader for longer than a few tenths of a second.
+// Compiling costs about a microsecond for each instruction, and more for a pattern that is too
+// large. The patterns of one file may cost at most a few tenths of a second.
 constexpr int most_instructions = 100'000;
 constexpr int instructions_of_too_large = 15'000;
 
-// And finding costs some nanoseconds for each instruction and byte.
+// Matching costs some nanoseconds for each instruction and byte.
 constexpr std::size_t most_steps = 50'000'000;
 
 int instructions(const re2::RE2& expression) {
@@ -44,7 +44,7 @@ void check_metric(const PatternUse& use, const re2::RE2& expression, Problems& p
   }
 }
 
-/// `left`: steps of most_steps.
+/// `left`: the steps of most_steps that are left.
 void check_values(const PatternUse& use, const re2::RE2& expression, std::size_t& left, Problems& problems) {
   if (!expression.ok()) {
     problems.push_back({use.path,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_line = 512;
 
-/// Up to three words and what stands between them and a number, as "Val loss: 0.5" and {"val_loss": 0.5}.
+/// Up to three words and the characters between them and a number, as "Val loss: 0.5" and {"val_loss": 0.5}.
 const re2::RE2& named_number() {
   static const re2::RE2 expression(
       R"(([A-Za-z_][\w./-]*(?: [A-Za-z][\w./-]*){0,2})(["']?[ \t]*[:=]?[ \t]*))"
@@ -21,14 +21,14 @@ const re2::RE2& named_number() {
   return expression;
 }
 
-/// "Epoch [3/30]", "step=12", and "[12]" where a line begins.
+/// "Epoch [3/30]", "step=12", and "[12]" at the beginning of a line.
 const re2::RE2& step_number() {
   static const re2::RE2 expression(
       R"(((?i:\b(?:epoch|global_step|step|iteration|iter|round|batch))["']?[ \t]*[:=#]?[ \t]*[\[(]?|^\[)(\d+))");
   return expression;
 }
 
-/// As a regular expression that finds this text.
+/// A regular expression that matches exactly this text.
 std::string literal(std::string_view text) {
   constexpr std::string_view special = "\\.+*?()|[]{}^$";
   std::string out;
@@ -43,20 +43,20 @@ std::string literal(std::string_view text) {
   return out;
 }
 
-/// A piece of a line, and the number that stands right behind it.
+/// A piece of a line, and the number directly after it.
 struct Numbered {
   std::string_view before;
   std::string_view number;
 };
 
-/// What stands before the first number that is named like the metric.
+/// The text before the first number that is named like the metric.
 std::optional<Numbered> find_metric(std::string_view line, std::string_view metric) {
   re2::StringPiece rest(line.data(), line.size());
   re2::StringPiece name;
   re2::StringPiece between;
   re2::StringPiece number;
   while (re2::RE2::FindAndConsume(&rest, named_number(), &name, &between, &number)) {
-    // "train epoch 3": of several words the last ones may be the name.
+    // The name may be only the last of several words: "train epoch 3".
     for (std::size_t at = 0; at < name.size();) {
       const std::string_view words(name.data() + at, name.size() - at);
       const bool is_short = words.size() < 3 && words.size() != metric.size();
@@ -79,7 +79,7 @@ std::optional<Numbered> find_step(std::string_view text) {
   return Numbered{{before.data(), before.size()}, {number.data(), number.size()}};
 }
 
-/// Simplest first.
+/// The candidates, the simplest first.
 std::vector<std::string> candidates(std::string_view line, const Numbered& metric,
                                     const std::optional<Numbered>& step) {
   const std::string end = literal(metric.before) + "{number}";

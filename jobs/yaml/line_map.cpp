@@ -31,7 +31,7 @@ std::size_t LineMap::line_of(std::string_view path) const {
       at = &at->items_[*index];
       path.remove_prefix(close + 1);
     } else {
-      // A key may itself contain dots; the longest one that fits wins.
+      // Keys may have dots; the longest key that fits wins.
       const Member* found = nullptr;
       std::size_t length = path.size();
       while (true) {

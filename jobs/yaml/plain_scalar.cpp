@@ -17,7 +17,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// Consumes digits that single underscores may group; false when there is none.
+/// Consumes digits, which single underscores may group; false if there is none.
 template <class IsDigit>
 bool take_digits(std::string_view& text, std::string& digits, IsDigit wanted) {
   if (text.empty() || !wanted(text.front())) {

@@ -22,17 +22,17 @@ namespace {
 
 using engine::Value;
 
-/// Reading stops after so many problems: whoever has more reads them in portions.
+/// Reading stops after this many problems, which are enough for one message.
 constexpr std::size_t most_problems = 100;
 
-/// Of a key, a tag or a name in a message.
+/// Length of a key, a tag or a name in a message.
 constexpr std::size_t most_shown = 60;
 
-/// Ends the reading; what is wrong has been written down before.
+/// Ends the reading; its problem has been recorded before.
 struct Stop {};
 
-/// Builds the tree and its lines from yaml-cpp's events. No YAML::Node is ever made: nodes share and copy in
-/// ways that hostile texts can drive, events cost what the text costs.
+/// Builds the tree and its lines from yaml-cpp's events. No YAML::Node is made: nodes share and copy, which
+/// hostile texts can exploit; events cost only what the text costs.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(const FileLimits& limits, std::string_view text, ReadText& out)
@@ -126,7 +126,7 @@ class TreeBuilder final : public YAML::EventHandler {
     merge(done.entries, where);
     std::stable_sort(done.entries.begin(), done.entries.end(),
                      [](const Entry& a, const Entry& b) { return a.key < b.key; });
-    // Sorted first: Members grows at its end then, which is what it does quickly.
+    // Sorted first, because inserting at the end of Members is fast.
     Value::Map map;
     const Entry* before = nullptr;
     for (Entry& entry : done.entries) {
@@ -155,9 +155,9 @@ class TreeBuilder final : public YAML::EventHandler {
     std::size_t line = 0;
     Value value;
     LineMap lines;
-    bool merges = false;  // Its key is the merge key.
+    bool merges = false;  // The key is the merge key.
   };
-  /// What an anchor marks: an alias is a copy of it.
+  /// The value of an anchor, which aliases copy.
   struct Anchored {
     Value value;
     LineMap lines;
@@ -168,8 +168,8 @@ class TreeBuilder final : public YAML::EventHandler {
   struct Frame {
     bool is_map = false;
     YAML::anchor_t anchor = YAML::NullAnchor;
-    std::size_t depth = 0;  // Of what is in it, itself included.
-    std::size_t nodes = 0;  // Read before it …
+    std::size_t depth = 0;  // Depth of the value, itself included.
+    std::size_t nodes = 0;  // Nodes read before it …
     std::size_t bytes = 0;  // … and their texts.
     Value::List items;
     std::vector<Entry> entries;
@@ -181,12 +181,12 @@ class TreeBuilder final : public YAML::EventHandler {
     return mark.line < 0 ? 1 : static_cast<std::size_t>(mark.line) + 1;
   }
 
-  /// Whether the quoted scalar at `mark` ends with its quote. yaml-cpp takes the end of the text for one.
+  /// Whether the quoted scalar at `mark` ends with its quote. yaml-cpp accepts the end of the text instead.
   [[nodiscard]] bool is_closed(const YAML::Mark& mark) const {
     std::size_t at = mark.pos < 0 ? text_.size() : static_cast<std::size_t>(mark.pos);
     const char quote = at < text_.size() ? text_[at] : '\0';
     if (quote != '"' && quote != '\'') {
-      return true;  // A block scalar ends where its indentation does.
+      return true;  // A block scalar ends with its indentation.
     }
     for (++at; at < text_.size(); ++at) {
       const bool doubled =
@@ -208,7 +208,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return !open_.empty() && open_.back().is_map && !open_.back().has_key;
   }
 
-  /// Path of the innermost open list or map. Only called for problems: it costs the depth.
+  /// The path of the innermost open list or map. Only called for problems, because it costs O(depth).
   [[nodiscard]] std::string path_of_open() const {
     std::string out;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
@@ -219,7 +219,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return out;
   }
 
-  /// Path of the value that is being read.
+  /// The path of the value that is being read.
   [[nodiscard]] std::string path() const {
     std::string out = path_of_open();
     if (open_.empty()) {
@@ -263,7 +263,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  /// A copy is kept: it counts too, or anchors within anchors would cost a copy for each level.
+  /// Keeps a copy for aliases. It counts for the limits, or nested anchors would cost a copy for each level.
   void keep(YAML::anchor_t anchor, Anchored value, std::size_t line) {
     kept_nodes_ += value.nodes;
     if (kept_nodes_ > limits_.nodes) {
@@ -279,7 +279,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  /// Puts the members of merged maps in place of the merge key, unless they stand in this map already.
+  /// Replaces the merge key by the members of the merged maps that this map lacks.
   void merge(std::vector<Entry>& entries, const std::string& where) {
     const auto found = std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.merges; });
     if (found == entries.end()) {
@@ -378,7 +378,7 @@ class TreeBuilder final : public YAML::EventHandler {
     frame.depth = std::max(frame.depth, depth + 1);
     if (frame.is_map) {
       Entry& entry = frame.entries.back();
-      lines.set_line(entry.line);  // A member stands where its key stands.
+      lines.set_line(entry.line);  // A member has the line of its key.
       entry.value = std::move(value);
       entry.lines = std::move(lines);
       frame.has_key = false;
@@ -396,13 +396,13 @@ class TreeBuilder final : public YAML::EventHandler {
   LineMap root_lines_;
   std::map<YAML::anchor_t, Anchored> anchored_;
   std::size_t nodes_ = 0;
-  std::size_t bytes_ = 0;       // Of their texts.
+  std::size_t bytes_ = 0;       // Bytes of their texts.
   std::size_t kept_nodes_ = 0;  // In anchored_.
   std::size_t documents_ = 0;
 };
 
-/// What YAML itself forbids in a text and yaml-cpp lets pass or stumbles over: bytes that are not UTF-8, and
-/// control characters (it takes 0x04 for the end of the file).
+/// Finds what YAML forbids in a text and yaml-cpp accepts or misreads: bytes that aren't UTF-8, and
+/// control characters (it reads 0x04 as the end of the file).
 std::optional<FileProblem> find_bad_bytes(std::string_view text) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size();) {
@@ -454,7 +454,7 @@ std::string with_joined_surrogates(std::string_view json) {
   return out;
 }
 
-/// A tab among the spaces a line begins with, on this line or the one before: the usual cause of a strange
+/// Whether a tab is in the indentation of this line or the one before, the usual cause of a strange
 /// error.
 bool tab_indents(std::string_view text, std::size_t line) {
   std::size_t at = 0;
@@ -500,7 +500,7 @@ ReadText read_experiment_text(std::string_view text, const FileLimits& limits) {
     }
     builder.finish();
   } catch (const Stop&) {
-    // The problem that stopped it is in the list.
+    // The list has the problem that stopped it.
   } catch (const YAML::Exception& error) {
     const std::size_t line = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.line) + 1;
     out.problems.push_back(

@@ -9,7 +9,7 @@
 
 namespace hpsearch::yaml {
 
-/// What of a text fits into a message: its first letters and "..." where it has more than `most`.
+/// The text as it fits into a message: its first letters and "..." if it has more than `most`.
 inline std::string shortened(std::string_view text, std::size_t most) {
   constexpr std::string_view dots = "...";
   std::size_t letters = 0;

@@ -21,7 +21,7 @@ using engine::TrialState;
 
 namespace {
 
-/// Parts of the search that its user may not mean, one text each.
+/// Properties of the search that its user may not intend, one text each.
 std::vector<std::string> doubts_of(const ExperimentRecord& experiment) {
   std::vector<std::string> doubts;
   for (const engine::Doubt& doubt : engine::doubts_of(experiment.config)) {
@@ -30,8 +30,8 @@ std::vector<std::string> doubts_of(const ExperimentRecord& experiment) {
   return doubts;
 }
 
-/// The lengths of all trials, had each been trained in full. Programs that end by themselves below max_length
-/// show how far that is.
+/// The lengths of all trials, if each had been trained in full. Programs that end before max_length
+/// show how long full training is.
 Cardinality full_length(const ExperimentRecord& experiment) {
   const engine::OwnLengths& own = experiment.own_lengths;
   const Cardinality others =
@@ -59,7 +59,7 @@ std::optional<BestResult> best_of(const ExperimentRecord& experiment) {
   return result;
 }
 
-/// Best mean first.
+/// The best mean first.
 std::vector<Finalist> shown_finalists(const ExperimentRecord& experiment) {
   std::vector<Finalist> list;
   for (const engine::Finalist& finalist : engine::finalists_of(experiment)) {
@@ -74,7 +74,7 @@ std::vector<Finalist> shown_finalists(const ExperimentRecord& experiment) {
   return list;
 }
 
-/// A search that ended well is over, also when a budget ended it before its searcher would have.
+/// A search that completed has progress 1, even if a budget ended it before its searcher would have.
 std::optional<double> progress_of(const ExperimentRecord& experiment) {
   if (experiment.searcher == nullptr) {
     return {};

@@ -11,7 +11,7 @@ namespace hpsearch::api {
   return static_cast<double>(at.micros()) / 1e6;
 }
 
-/// Records keep an instant that has not come yet as the epoch itself.
+/// Records store the epoch in place of an instant that hasn't come yet.
 [[nodiscard]] inline std::optional<double> seconds_if_any(engine::Instant at) {
   return at == engine::Instant{} ? std::nullopt : std::optional(seconds(at));
 }

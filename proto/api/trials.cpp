@@ -28,7 +28,7 @@ double slot_seconds(const TrialRecord& trial, engine::Instant now) {
   return static_cast<double>(micros) / 1e6;
 }
 
-/// Where its attempt runs, by rank.
+/// The workers of its attempt, by rank.
 std::vector<engine::WorkerId> workers_of(const TrialRecord& trial) {
   std::vector<engine::WorkerId> workers;
   if (trial.live && trial.live->gang) {
@@ -41,7 +41,7 @@ std::vector<engine::WorkerId> workers_of(const TrialRecord& trial) {
   return workers;
 }
 
-/// Says what happens next, and that the program of a decided trial may finish what it does at its length.
+/// What happens next, and how long the program of a decided trial may still run at its length.
 std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber number,
                     const engine::Explanation& explanation) {
   std::string next = sentences::next_text(explanation, experiment.config.unit);

@@ -21,8 +21,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Value;
 
-/// Reads text for nlohmann's parser and lets us know how far it is: the only way to a position for what the
-/// parser finds right and we find wrong.
+/// Reads text for nlohmann's parser and exposes how far it has read. It is the only way to get the position
+/// of values that the parser accepts and that we refuse.
 class Cursor {
  public:
   // NOLINTBEGIN(readability-identifier-naming): names the standard library looks for.
@@ -67,7 +67,7 @@ std::string place(std::string_view text, const char* end) {
   return std::to_string(line) + ":" + std::to_string(column == 0 ? 1 : column);
 }
 
-/// The sentence of nlohmann's exception without its own name, position and excerpt.
+/// The sentence of nlohmann's exception, without the exception's name, position and excerpt.
 std::string sentence_of(const std::exception& error) {
   std::string_view text = error.what();
   if (const auto name_end = text.find("] "); name_end != std::string_view::npos) {
@@ -80,7 +80,7 @@ std::string sentence_of(const std::exception& error) {
   return to_utf8(text.substr(0, 200));
 }
 
-/// {"class":"nan"} and its like: the reals that JSON cannot spell.
+/// The real for {"class":"nan"} and the like, which JSON can't spell.
 std::optional<double> real_of_class(const Value::Map& map) {
   const Value* name = map.size() == 1 ? map.find("class") : nullptr;
   const std::string* text = name == nullptr ? nullptr : name->as_text();
@@ -99,7 +99,7 @@ std::optional<double> real_of_class(const Value::Map& map) {
   return std::nullopt;
 }
 
-/// Told by nlohmann's parser what it sees; false ends the parse.
+/// nlohmann's parser calls this for each part of the text; false ends the parse.
 class ValueBuilder {
  public:
   ValueBuilder(const JsonLimits& limits, NonFinite non_finite) : limits_(limits), non_finite_(non_finite) {}
@@ -116,7 +116,7 @@ class ValueBuilder {
   }
   bool number_float(double value, const std::string& written) {
     if (written.find_first_of(".eE") ==
-        std::string::npos) {  // Too long for 64 bits, so the lexer made it real.
+        std::string::npos) {  // Too long for 64 bits, so the lexer made it a real.
       return refuse("the integer " + written.substr(0, 40) + " is out of range (64 bits with a sign)");
     }
     return add(value);
@@ -161,9 +161,8 @@ class ValueBuilder {
   struct Open {
     bool is_object = false;
     Value::List items;
-    std::map<std::string, Value>
-        members;            // Finds a key that stands twice where it stands, in any order of keys.
-    Value* next = nullptr;  // Where the value of the last key goes.
+    std::map<std::string, Value> members;  // Detects duplicate keys at their position, in any order of keys.
+    Value* next = nullptr;                 // Where the value of the last key is stored.
   };
 
   bool refuse(std::string why) {
@@ -240,7 +239,7 @@ engine::Result<Value> parse_json(std::string_view text, const JsonLimits& limits
                                     std::to_string(limits.bytes) + " are read)"};
   }
   if (const auto nul = text.find('\0');
-      nul != std::string_view::npos) {  // The lexer would take it for the end.
+      nul != std::string_view::npos) {  // The lexer would read it as the end.
     return Error{Errc::corrupt, place(text, text.data() + nul + 1) + ": a NUL byte"};
   }
   try {

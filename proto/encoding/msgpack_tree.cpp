@@ -13,8 +13,8 @@ namespace hpsearch::proto {
 using engine::Errc;
 using engine::Error;
 
-/// Lays bytes out as nodes, in one pass. Reading the log is mostly this; msgpack-c's parser, which tells a
-/// visitor value by value and key by key, was the largest part of a recovery.
+/// Stores bytes as nodes, in one pass. Most of the time of reading a log is spent here; msgpack-c's parser,
+/// which calls a visitor for each value and key, took the largest part of a recovery.
 class MsgpackParser {
  public:
   using Kind = MsgpackTree::Kind;
@@ -30,7 +30,7 @@ class MsgpackParser {
     around_.clear();
   }
 
-  /// True when the bytes are one value; otherwise refused() says what is not right, and where() where.
+  /// True if the bytes are one value; otherwise refused() gives the reason, and where() the place.
   bool parse() {
     do {
       std::uint8_t lead = 0;
@@ -50,7 +50,7 @@ class MsgpackParser {
     return false;
   }
 
-  /// Reads one value, of a list or map its beginning.
+  /// Reads one value; of a list or map only the beginning.
   bool value(std::uint8_t lead) {
     if (lead >= 0xA0 && lead < 0xC0) {
       return text(lead & 0x1FU);
@@ -73,7 +73,7 @@ class MsgpackParser {
     return marked_value(lead);
   }
 
-  /// A value whose first byte says its type and nothing else.
+  /// A value that is only its first byte, which gives the type.
   bool marked_value(std::uint8_t lead) {
     switch (lead) {
       case 0xC0:
@@ -134,7 +134,7 @@ class MsgpackParser {
     }
   }
 
-  /// The next bytes as a number, the highest first.
+  /// The next bytes as a big-endian number.
   template <class Number>
   bool take(Number& number) noexcept {
     if (static_cast<std::size_t>(end_ - at_) < sizeof(Number)) {
@@ -161,7 +161,7 @@ class MsgpackParser {
   }
 
   bool integer(std::int64_t number) {
-    if (number >= 0) {  // A signed form may hold a positive number.
+    if (number >= 0) {  // A signed form may have a positive number.
       return natural(static_cast<std::uint64_t>(number));
     }
     add(Kind::negative).negative = number;
@@ -195,7 +195,8 @@ class MsgpackParser {
     around_.push_back(inner_);
     inner_.node = count_ - 1;
     inner_.map = kind == Kind::map;
-    inner_.left = (inner_.map ? 2UL : 1UL) * size + 1;  // And its own beginning, which has just been read.
+    inner_.left = (inner_.map ? 2UL : 1UL) * size +
+                  1;  // The 1 is the beginning of the value, which has just been read.
     return true;
   }
 
@@ -210,7 +211,8 @@ class MsgpackParser {
     return node;
   }
 
-  /// Counts the value just read, and closes the lists and maps that it completes; true when that was all.
+  /// Counts the value just read, and closes the lists and maps that it completes; true at the end of the
+  /// value.
   bool complete() {
     while (--inner_.left == 0) {
       if (around_.empty()) {
@@ -229,8 +231,8 @@ class MsgpackParser {
   std::size_t depth_limit_;
   std::vector<Node>& nodes_;
   std::uint32_t count_ = 0;
-  MsgpackTree::Open inner_;  // What the next value belongs to; first of all, nothing but itself.
-  std::vector<MsgpackTree::Open>& around_;  // And what that lies in.
+  MsgpackTree::Open inner_;                 // The parent of the next value; at first only a placeholder.
+  std::vector<MsgpackTree::Open>& around_;  // The ancestors of that parent.
   const char* refused_ = nullptr;
 };
 

@@ -10,7 +10,7 @@
 namespace hpsearch::proto {
 namespace {
 
-/// What msgpack's packer writes to.
+/// The output of msgpack's packer.
 struct Appender {
   Bytes& out;
   void write(const char* data, std::size_t size) {

@@ -20,24 +20,24 @@
 
 namespace hpsearch::proto {
 
-/// Reads structs straight out of msgpack that stands exactly as a MsgpackWriter leaves it: members in the
-/// order of their spelling, each once, and no others. A log of millions of events is nearly all like that.
+/// Reads structs directly from msgpack in exactly the form that a MsgpackWriter writes: members in the
+/// order of their spelling, each once, and no others. Nearly all events of a log have this form.
 ///
-/// Says no to whatever else, sound or not, and never why: a MsgpackTree reads the same bytes more slowly and
-/// knows. What it accepts, a tree gives the same value. After a no, neither it nor what it read into is of
-/// use.
+/// Refuses everything else, valid or not, without a reason: a MsgpackTree reads the same bytes more slowly
+/// and gives the reason. If this reader accepts bytes, a tree gives the same value. After a refusal, the
+/// reader and its output must not be used.
 class StraightReader {
  public:
-  /// `spare`: lists of metrics that nobody needs any more, whose memory is used again.
+  /// `spare`: lists of metrics that are no longer used, whose memory is reused.
   StraightReader(std::span<const std::byte> bytes, std::vector<engine::Metrics>& spare)
       : at_(reinterpret_cast<const unsigned char*>(bytes.data())), end_(at_ + bytes.size()), spare_(spare) {}
 
   [[nodiscard]] bool finished() const noexcept { return at_ == end_; }
 
-  /// The beginning of a list of exactly that many items, at most 15.
+  /// The beginning of a list of exactly this many items, at most 15.
   [[nodiscard]] bool list_of(std::uint32_t items) noexcept { return take_lead(0x90U | items); }
 
-  /// Steps over a key, of at most 31 bytes, if it comes next. Inlined, the comparison is one of constants.
+  /// Skips a key of at most 31 bytes if it is next. When inlined, it compares constants.
   [[nodiscard, gnu::always_inline]] bool take_key(std::string_view key) noexcept {
     if (left() <= key.size() || *at_ != (0xA0U | key.size()) ||
         std::memcmp(at_ + 1, key.data(), key.size()) != 0) {
@@ -82,7 +82,7 @@ class StraightReader {
     return real;
   }
   [[nodiscard]] bool read(std::string_view& out) noexcept { return read_bytes(out) && is_utf8(out); }
-  /// A text that is going to be compared with known ones, all of which are UTF-8.
+  /// A text that the caller compares with known texts, all of which are UTF-8.
   [[nodiscard]] bool read_bytes(std::string_view& out) noexcept {
     std::uint32_t size = 0;
     if (take_lead(0xD9)) {
@@ -111,7 +111,7 @@ class StraightReader {
     return natural;
   }
   [[nodiscard]] bool read(engine::Duration& out) noexcept {
-    constexpr std::uint64_t longest_ms = std::uint64_t{1} << 52U;  // In microseconds it still fits.
+    constexpr std::uint64_t longest_ms = std::uint64_t{1} << 52U;  // Fits in microseconds, too.
     std::uint64_t millis = 0;
     const bool natural = read(millis) && millis <= longest_ms;
     out = engine::Duration::millis(natural ? static_cast<std::int64_t>(millis) : 0);
@@ -209,7 +209,7 @@ class StraightReader {
   }
 
  private:
-  /// Follows a spelling through the members of one map.
+  /// Reads the members of one map in the order of a spelling.
   class Fields {
    public:
     Fields(StraightReader& in, std::uint32_t left) : in_(in), left_(left) {}
@@ -218,7 +218,7 @@ class StraightReader {
     [[gnu::always_inline]] void operator()(std::string_view key, T& member) {
       good_ = good_ && is_next(key) && in_.read(member);
     }
-    /// A member that is not next is not there, or finished() says no in the end.
+    /// If a member isn't next, it is absent, or finished() is false at the end.
     template <class T>
     [[gnu::always_inline]] void maybe(std::string_view key, T& member) {
       good_ = good_ && (!is_next(key) || in_.take_null() || in_.read(member));
@@ -260,7 +260,7 @@ class StraightReader {
     return true;
   }
 
-  /// 1, 2, 4 or 8 bytes, the highest first.
+  /// A big-endian number of 1, 2, 4 or 8 bytes.
   bool take_number(std::size_t bytes, std::uint64_t& out) noexcept {
     if (left() < bytes) {
       return false;
@@ -287,14 +287,14 @@ class StraightReader {
   [[nodiscard]] Number load() const noexcept {
     Number number = 0;
     for (std::size_t i = 0; i < sizeof number;
-         ++i) {  // One load and one swap, where compilers see through it.
+         ++i) {  // Compilers that recognize this loop turn it into one load and one swap.
       number = static_cast<Number>(number << 8U | at_[i]);
     }
     return number;
   }
 
-  /// A size below `shorts` within the lead byte, or in two bytes after `lead16`. No more is believed than
-  /// there are bytes left: each item takes one at least.
+  /// A size below `shorts` in the lead byte, or in two bytes after `lead16`. A size above the number of
+  /// remaining bytes is refused, because each item takes at least one.
   bool take_size(unsigned short_lead, unsigned shorts, unsigned lead16, std::uint32_t& size) noexcept {
     if (left() == 0) {
       return false;
@@ -314,7 +314,7 @@ class StraightReader {
 };
 
 inline bool StraightReader::read_value(engine::Value& out, int depth) {
-  constexpr int deepest = 16;  // Below what a tree takes.
+  constexpr int deepest = 16;  // Less than a tree accepts.
   if (left() == 0 || depth > deepest) {
     return false;
   }
@@ -352,7 +352,7 @@ inline bool StraightReader::read_value(engine::Value& out, int depth) {
     out = std::move(members);
     return true;
   }
-  return false;  // Lists, long maps and the rest are rare enough for a tree.
+  return false;  // Lists, long maps and the rest are rare, so a tree reads them.
 }
 
 }  // namespace hpsearch::proto

@@ -11,7 +11,7 @@ unsigned byte_at(std::string_view bytes, std::size_t i) noexcept {
   return static_cast<unsigned char>(bytes[i]);
 }
 
-/// Bytes at the beginning that are one character each. Nearly every text is nothing else.
+/// The number of leading bytes that are one character each. Nearly every text has only such bytes.
 std::size_t ascii_length(std::string_view bytes) noexcept {
   constexpr std::uint64_t high_bits = 0x8080808080808080;
   std::size_t length = 0;
@@ -31,7 +31,7 @@ bool continues(unsigned byte) noexcept {
   return (byte & 0xC0U) == 0x80U;
 }
 
-/// Length of the character a lead byte announces; 0 for a byte that leads none.
+/// The length of the character that a lead byte begins; 0 for other bytes.
 std::size_t announced(unsigned lead) noexcept {
   if (lead < 0x80) {
     return 1;
@@ -59,7 +59,7 @@ std::size_t utf8_length(std::string_view bytes) noexcept {
     return 1;
   }
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) {  // C0 and C1 only begin overlong forms.
+  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) {  // C0 and C1 begin only overlong forms.
     return 0;
   }
   for (std::size_t i = 1; i < length; ++i) {

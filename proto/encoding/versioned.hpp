@@ -7,9 +7,9 @@
 
 namespace hpsearch::proto {
 
-/// The item after the version in a list of `size` that begins with a format's version: messages and stored
-/// events.
-/// corrupt: not such a list; version_mismatch: a version outside oldest … newest, whatever follows it.
+/// The item after the version, in a list of `size` that begins with
+/// the version of a format: messages and
+/// stored events. corrupt: it is no such list; version_mismatch: the version is outside oldest … newest.
 /// `what` names the thing: "a message", "an event".
 [[nodiscard]] engine::Result<MsgpackItem> after_version(MsgpackItem root, const char* what,
                                                         std::uint64_t oldest, std::uint64_t newest,

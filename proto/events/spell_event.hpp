@@ -4,7 +4,7 @@
 #include "hpsearch/proto/events/state_words.hpp"
 #include "hpsearch/proto/wire/spell_attempt.hpp"
 
-// Events list their fields themselves (events.hpp). Here are the words of the enums in them.
+// Events list their own fields (events.hpp). This header has the words of their enums.
 
 namespace hpsearch::proto {
 

@@ -19,10 +19,10 @@ using engine::Errc;
 using engine::Error;
 using engine::Value;
 
-// The largest event holds an effective config, which was 1 MiB of JSON before its defaults were filled in.
+// The largest event has an effective config, which was at most 1 MiB of JSON before its defaults were added.
 constexpr std::size_t max_event_bytes = 16UL * 1024 * 1024;
 
-/// An event whose bytes are those encode_event() makes, or nearly; false about any other.
+/// Reads an event from bytes as encode_event() writes them; false for other bytes.
 bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body,
                    std::vector<engine::Metrics>& spare) {
   StraightReader in(bytes, spare);
@@ -34,11 +34,11 @@ bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body,
          in.finished();
 }
 
-// As many as one batch of a log may hold at once; more would only lie about.
+// The most that one batch of a log may hold at once; more would never be used.
 constexpr std::size_t most_spare = 16'384;
 
-/// Most events are reports, and recovery decodes on more than one thread: memory that one thread takes and
-/// another gives back costs them more than the decoding. So it stays with what is decoded into.
+/// Keeps the lists of metrics for the next event. Most events are reports, and recovery decodes on several
+/// threads: memory that one thread allocates and another frees costs more than the decoding.
 void keep_memory(engine::EventBody& body, std::vector<engine::Metrics>& spare) {
   if (auto* taken = std::get_if<engine::ReportTaken>(&body)) {
     auto* report = std::get_if<engine::MetricsReport>(&taken->report);
@@ -95,7 +95,7 @@ engine::Status EventDecoder::decode(std::span<const std::byte> bytes, engine::Ev
   }
   const std::string_view name = type->text();
   const std::optional<bool> done = read_tagged(name, type->next(), body, trouble);
-  if (!done) {  // An event cannot be skipped: what follows builds on it.
+  if (!done) {  // An unknown event can't be skipped, because later events depend on it.
     return Error{Errc::version_mismatch, "an event of type \"" + std::string(name.substr(0, 40)) +
                                              "\", which this build does not know"};
   }
@@ -142,7 +142,7 @@ engine::Result<engine::Event> event_of(const Value& value) {
   if (!trouble.what.empty() || !read(tree.root(), event.body, trouble)) {
     return corrupt_field("an event", trouble);
   }
-  constexpr double most_seconds = 1e12;  // In microseconds it still fits.
+  constexpr double most_seconds = 1e12;  // Fits in microseconds, too.
   if (!(seconds >= 0 && seconds <= most_seconds)) {
     return Error{Errc::corrupt, "at: is no time"};
   }

@@ -14,7 +14,8 @@ constexpr std::string_view prefix = "hpsearch_";
 constexpr std::string_view of_every_program = "process_";
 constexpr std::string_view of_counters = "_total";
 constexpr std::array<std::string_view, 3> units{"_seconds", "_bytes", "_ratio"};
-constexpr double largest_exact = 9007199254740992;  // 2^53: above it, not every whole number is a double.
+constexpr double largest_exact =
+    9007199254740992;  // 2^53: above it, a double can't represent every whole number.
 
 std::string number(double value) {
   if (std::isnan(value)) {
@@ -36,7 +37,7 @@ std::string fixed_millis(double seconds) {
   return std::to_string(millis / 1000) + "." + std::string(3 - part.size(), '0') + part;
 }
 
-/// Between the quotes of a label's value.
+/// Escapes the value of a label, which is in quotes.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char byte : text) {
@@ -112,7 +113,7 @@ void PrometheusText::buckets(std::span<const double> bounds, std::span<const std
     up_to += counts[i];
     std::string bound = i < bounds.size() ? number(bounds[i]) : "+Inf";
     if (format_ == Format::openmetrics && bound.find_first_not_of("0123456789") == std::string::npos) {
-      bound += ".0";  // Its canonical form of a whole number.
+      bound += ".0";  // The canonical form of a whole number.
     }
     line("_bucket", values, bound, std::to_string(up_to), i < exemplars.size() ? &exemplars[i] : nullptr);
   }

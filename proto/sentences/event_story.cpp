@@ -55,7 +55,7 @@ std::string attempt_of(const AttemptKey& key) {
   return "attempt " + std::to_string(key.attempt.number());
 }
 
-/// " in bracket 1, replacement for a trial with invalid hyperparameters"; "" for a plain new trial of a
+/// " in bracket 1, replacement for a trial with invalid hyperparameters"; "" for a new trial of a
 /// search without brackets.
 std::string why_created(const Reason& reason) {
   std::string text;
@@ -66,7 +66,7 @@ std::string why_created(const Reason& reason) {
     text += " at rung " + std::to_string(*reason.rung);
   }
   if (reason.why != Reason::Why::new_trial) {
-    Reason alone = reason;  // Where it begins is no rank.
+    Reason alone = reason;  // The bracket in which it begins is no rank.
     alone.bracket.reset();
     alone.rung.reset();
     text += ", " + describe(alone);
@@ -83,7 +83,7 @@ std::string slots_are(const std::vector<engine::SlotIndex>& slots, engine::Worke
   return text + " of " + name_of(worker) + (slots.size() == 1 ? " is" : " are");
 }
 
-/// The end of a program is shown if it is trouble. `where`: its trial and attempt.
+/// The end of a program is shown only if it is trouble. `where` has its trial and attempt.
 Line exit_line(const engine::ExitReport& exit, const std::string& where) {
   using Cause = engine::ExitReport::Cause;
   if (exit.cause == Cause::ended_by_agent || (exit.cause == Cause::exited && exit.code == 0)) {
@@ -105,7 +105,7 @@ Line exit_line(const engine::ExitReport& exit, const std::string& where) {
 
 }  // namespace
 
-/// A new kind of event does not compile without an overload here.
+/// A new kind of event needs an overload here, or it doesn't compile.
 struct EventStory::LineOf {
   EventStory& story;
 
@@ -192,7 +192,7 @@ struct EventStory::LineOf {
             (place.empty() ? "" : "," + place) + after_colon(rank)};
   }
 
-  /// Shown together with what is decided about it.
+  /// Shown together with the decision about it.
   Line operator()(const engine::LengthReached& event) const {
     story.reached_[event.trial] = {event.ended ? event.step : std::max(event.step, event.length),
                                    event.metric};
@@ -212,7 +212,7 @@ struct EventStory::LineOf {
     return {name_of(event.trial) + " is tried once more" + by(event.actor)};
   }
 
-  /// The trial's end, which follows, gives the reason.
+  /// The end of the trial follows and has the reason.
   Line operator()(const engine::TrialExitedEarly& event) const {
     return {event.actor.empty() ? "" : name_of(event.trial) + " is ended" + by(event.actor)};
   }
@@ -296,7 +296,7 @@ struct EventStory::LineOf {
   Line operator()(const engine::StartDelayed& event) const {
     const std::int64_t seconds = event.wait.in_micros() / 1'000'000;
     if (seconds <= 0) {
-      return {};  // It starts at once, which the next line shows.
+      return {};  // It starts at once, and the next line shows that.
     }
     return {name_of(event.trial) + " is retried in " + std::to_string(seconds) + " s: its last " +
                 (event.times == 1 ? "attempt" : counted(event.times, "attempt")) + " ended without a report" +

@@ -27,7 +27,7 @@ std::string places_text(const std::vector<engine::NowTrains::Place>& places) {
   return text;
 }
 
-/// One sentence for each thing that a trial does.
+/// One sentence for each activity of a trial.
 struct NowText {
   const engine::Explanation& explanation;
   std::string_view unit;
@@ -59,7 +59,7 @@ struct NowText {
   }
 };
 
-/// One sentence for each thing that can happen to a trial.
+/// One sentence for each possible next step of a trial.
 struct NextText {
   const engine::Explanation& explanation;
   std::string_view unit;

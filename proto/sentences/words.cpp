@@ -15,13 +15,13 @@ namespace {
 
 using engine::Value;
 
-/// A whole real number keeps its point and a zero its sign: 1.0 and 1 are two configurations.
+/// A whole real keeps its point and a zero its sign, because 1.0 and 1 are two configurations.
 std::string real_text(double real) {
   const bool whole = std::isfinite(real) && real == std::trunc(real) && std::abs(real) < 1e6;
   return whole ? engine::python_float(real) : metric_text(real);
 }
 
-/// Without quotes it would be read as another value, or as two.
+/// Whether the text without quotes would be read as another value, or as two.
 bool needs_quotes(const std::string& text) {
   constexpr std::array<std::string_view, 6> words{"true", "false", "none", "null", "nan", "inf"};
   std::string lower = text;

@@ -30,7 +30,7 @@ constexpr std::size_t most_fields = 300;
 constexpr std::size_t most_condition_bytes = 4096;
 constexpr double most_exact = 9'007'199'254'740'992;  // 2^53: integers above it may be rounded in a double.
 constexpr std::int64_t no_integer = std::numeric_limits<std::int64_t>::min();
-constexpr std::size_t most_words = 65'535;  // The code above all stands for nothing.
+constexpr std::size_t most_words = 65'535;  // The highest code stands for "missing".
 
 std::string in_json(std::string_view text) {
   return engine::compact_json(Value(text));
@@ -73,7 +73,7 @@ ColumnType type_of(const TrialField& field, const engine::Space& space) {
   return ColumnType::f64;
 }
 
-/// What the codes of a field stand for from the start; more may come.
+/// The words of a field that are known at the start; more may be added.
 std::vector<std::string> known_words(const TrialField& field, const engine::Space& space) {
   std::vector<std::string> words;
   for (const Value& word : field.is_number(space) ? std::vector<Value>() : field.words(space)) {
@@ -92,7 +92,7 @@ std::vector<std::string> names_in(std::string_view list) {
   return names;
 }
 
-/// A number that looks random and is the same everywhere.
+/// A pseudo-random number that is the same on every machine.
 std::uint64_t scattered(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15U;
   number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -164,7 +164,7 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
 }
 
 bool ColumnScan::read_some(const ExperimentRecord& experiment, std::size_t cells) {
-  // What a condition compares is copied, in small letters.
+  // Conditions compare a copy of texts in lower case.
   const std::size_t per_trial = wanted_.size() + 16 * filter_fields_.size() + 1;
   const std::size_t end =
       std::min(experiment.trials.size(), next_ + std::max<std::size_t>(1, cells / per_trial));
@@ -204,7 +204,7 @@ double ColumnScan::code_of(std::size_t column, const Value& value) {
   if (const auto known = codes.find(word); known != codes.end()) {
     return static_cast<double>(known->second);
   }
-  if (words.size() >= most_words - 1) {  // One word stands for all that are too many.
+  if (words.size() >= most_words - 1) {  // One word replaces all words beyond the limit.
     if (words.size() < most_words) {
       words.push_back(in_json("other"));
     }
@@ -227,7 +227,7 @@ void ColumnScan::read(const ExperimentRecord& experiment, std::size_t trial) {
       number = code_of(column, reader_.value(experiment, trial, field));
     } else if (field.kind == FieldKind::hparam && std::isnan(number)) {
       const Value value =
-          reader_.value(experiment, trial, field);  // Absent, or of another shape than the space.
+          reader_.value(experiment, trial, field);  // The value is absent, or its shape isn't the space's.
       number = field.is_number(experiment.hparams.space())
                    ? value.number_or(std::numeric_limits<double>::quiet_NaN())
                    : code_of(column, value);
@@ -241,8 +241,8 @@ void ColumnScan::read(const ExperimentRecord& experiment, std::size_t trial) {
   }
 }
 
-/// Of those included: the best quarter of the sample, and of the rest some of each rung and state, as many as
-/// their share.
+/// A sample of the included rows: the best quarter of it, and of the other rows some of each rung and state,
+/// in proportion to their number.
 std::vector<std::size_t> ColumnScan::chosen() const {
   std::vector<std::size_t> rows;
   for (std::size_t trial = 0; trial < included_.size(); ++trial) {
@@ -443,7 +443,7 @@ std::int64_t Columns::Column::integer(std::size_t row) const {
     return exact->second;
   }
   const double number =
-      numbers[row];  // Infinite metrics and the like are missing; this only keeps the cast defined.
+      numbers[row];  // Infinite metrics and the like are missing; the limits only keep the cast defined.
   return number >= 9.2e18    ? std::numeric_limits<std::int64_t>::max()
          : number <= -9.2e18 ? no_integer + 1
                              : static_cast<std::int64_t>(number);

@@ -29,7 +29,7 @@ std::string_view spelled(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// What the values of one part of a curve come to.
+/// The values of one part of a curve, summarized.
 struct Part {
   Units step{};
   engine::Instant at;
@@ -137,7 +137,7 @@ std::vector<TrialNumber> shown_trials(const ExperimentRecord& experiment, std::s
   for (const TrialNumber trial : experiment.running) {
     choose(static_cast<std::size_t>(trial.number()));
   }
-  // Of each rung one after the other, spread over its trials.
+  // Takes turns between the rungs, and chooses trials from all over each rung.
   for (std::size_t turn = 0; shown.size() < count && turn < count; ++turn) {
     for (const auto& [rung, trials] : by_rung) {
       if (shown.size() < count && turn < trials.size()) {
@@ -169,7 +169,7 @@ std::vector<CurveValue> joined(std::vector<CurveValue> values) {
 std::vector<Curve::Event> curve_events(const std::vector<engine::Event>& history) {
   std::vector<Curve::Event> events;
   Units step{};
-  bool waited = true;  // Its next attempt is none that makes up for another.
+  bool waited = true;  // The next attempt doesn't replace a failed one.
   for (const engine::Event& event : history) {
     if (const auto* reached = std::get_if<engine::LengthReached>(&event.body)) {
       step = reached->step;
@@ -211,7 +211,7 @@ std::string to_json(const Curves& curves, std::size_t points) {
           .member("bracket", std::uint64_t{bracket})
           .member("rung", std::uint64_t{rung})
           .member("length", rungs[rung].length)
-          // Results on rungs are of the searcher's metric.
+          // Only the searcher's metric has results on rungs.
           .member("cut_off", curves.metric == curves.ladder.metric ? rungs[rung].cutoff : std::nullopt)
           .close('}');
     }
@@ -258,7 +258,7 @@ std::string CurveDensity::json(const std::string& metric) const {
     low -= half;
     high += half;
   }
-  // Steps are whole: a bin of several has as many in each place.
+  // Steps are integers, so every bin has the same number of steps.
   const auto per_bin =
       static_cast<std::uint64_t>(std::ceil(static_cast<double>(last_step) / static_cast<double>(bins_)));
   const auto steps =

@@ -25,7 +25,7 @@ constexpr const char* csv_names[] = {"trial",    "id",          "state",        
                                      "attempts", "restarts",    "slot_seconds",   "created_at",
                                      "ended_at", "checkpoint",  "best_checkpoint"};
 
-/// A number also where it is not finite: "nan", "inf".
+/// Text for values that aren't finite: "nan", "inf".
 Value plain(const Value& metric) {
   const std::optional<double> number = metric.is_number() ? std::nullopt : proto::real_of(metric);
   return number ? Value(*number) : metric;

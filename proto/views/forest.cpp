@@ -27,7 +27,7 @@ struct Part {
 }  // namespace
 
 struct Forest::Split {
-  double gain = 0;  ///< Less squared error than without it; 0: there is none.
+  double gain = 0;  ///< The decrease of the squared error; 0 if there is no split.
   std::size_t feature = 0;
   double threshold = 0;
 };

@@ -11,7 +11,7 @@ using engine::Instant;
 
 namespace {
 
-/// What the search may use at most; null when there is no bound.
+/// The limits of the search; null for no limit.
 void put_budget(JsonText& json, const engine::BudgetConfig& budget) {
   json.key("budget");
   if (!budget.max_time && !budget.max_slot_hours && !budget.max_failed_trials) {

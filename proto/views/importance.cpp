@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::size_t most_grid_points = 50;
 constexpr std::size_t least_best = 2;
-constexpr double prior_weight = 1;  // A flat density counts as one result more.
+constexpr double prior_weight = 1;  // The weight of a uniform density, in results.
 constexpr double least_density = 1e-12;
-constexpr std::size_t resamples = 40;  // Of results, for the deviation of a share.
+constexpr std::size_t resamples = 40;  // Resamples of the results, for the deviation of a share.
 constexpr std::size_t forests = 8;
 constexpr std::size_t trees = 12;
 constexpr std::size_t most_forest_rows = 1'000;
 constexpr std::size_t forest_draws = 1'500;
 
-/// Where the values of a hyperparameter with a range fall on a grid of equal steps on its own scale.
+/// The values of a hyperparameter with a range, on a grid with equal steps on its own scale.
 struct Grid {
   double low = 0;
   double high = 1;
@@ -88,7 +88,7 @@ void add_kernel(std::vector<double>& density, double weight, double middle, doub
   }
 }
 
-/// Scott's rule, from the quartiles or the deviation, whichever is less; never much less than a step.
+/// Scott's rule, from the quartiles or the deviation, whichever is smaller; at least about half a step.
 double bandwidth(const std::vector<double>& counts, double results) {
   double mean = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -115,7 +115,7 @@ double bandwidth(const std::vector<double>& counts, double results) {
     third = third < 0 && sum > three_quarters ? last : third;
   }
   third = third < 0 ? last : third;
-  constexpr double least = 0.5 / 1.64;  // Nine tenths of a kernel lie within its step.
+  constexpr double least = 0.5 / 1.64;  // Nine tenths of a kernel are within its step.
   return std::max(least, 1.059 * std::min((third - first) / 1.34, deviation) * std::pow(results, -0.2));
 }
 
@@ -134,7 +134,7 @@ std::vector<double> density_on_grid(const std::vector<double>& counts) {
   return density;
 }
 
-/// Of categories: each one that occurs spreads a part of its weight evenly over all.
+/// The density of categories: each one that occurs spreads a part of its weight evenly over all.
 std::vector<double> density_of_categories(const std::vector<double>& counts) {
   const double results = std::accumulate(counts.begin(), counts.end(), 0.0);
   const auto occurring = static_cast<double>(
@@ -212,7 +212,7 @@ std::vector<Share> summed(const std::vector<std::vector<double>>& samples) {
   return shares;
 }
 
-/// What a configuration has of a hyperparameter, as ImportanceInput::values have it.
+/// The value of a hyperparameter in a configuration, in the form of ImportanceInput::values.
 double value_of(const engine::Value& hparams, const engine::Space::Leaf& leaf) {
   const engine::Value* value = hparams.at_keys(leaf.keys);
   if (value == nullptr) {
@@ -225,11 +225,12 @@ double value_of(const engine::Value& hparams, const engine::Space::Leaf& leaf) {
   return value->number_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// A trial's place among those that are compared; smaller is better.
+/// A compared trial; smaller is better.
 struct Judged {
   std::uint64_t trial = 0;
-  std::size_t shorter = 0;  ///< Lengths that it lacks to the one that is compared.
-  double loss = 0;          ///< At the longest length that it got to.
+  std::size_t shorter =
+      0;            ///< The number of lengths between the longest that it reached and the compared one.
+  double loss = 0;  ///< The loss at the longest length that it reached.
 };
 
 using Lengths = std::map<engine::Units, std::vector<const RungLadder::Result*>>;
@@ -247,7 +248,7 @@ Lengths lengths_of(const RungLadder& ladder) {
   return lengths;
 }
 
-/// All trials that have a result at the length or a shorter one, best first.
+/// All trials with a result at the length or a shorter one, best first.
 std::vector<Judged> judged(const Lengths& lengths, Lengths::const_iterator chosen, double sign) {
   std::map<std::uint64_t, Judged> trials;
   std::size_t shorter = 0;
@@ -272,7 +273,7 @@ std::vector<Judged> judged(const Lengths& lengths, Lengths::const_iterator chose
   return ordered;
 }
 
-/// Their places in that order; equal results share one.
+/// Their ranks in that order; equal results share one.
 std::vector<double> places_of(const std::vector<Judged>& ordered) {
   std::vector<double> places;
   for (std::size_t i = 0; i < ordered.size(); ++i) {
@@ -283,9 +284,9 @@ std::vector<double> places_of(const std::vector<Judged>& ordered) {
   return places;
 }
 
-/// What a forest learns of them. A sampler that learns tries most configurations near the best one: by their
-/// places, the many small differences there would outweigh the few large ones elsewhere. Losses far beyond
-/// the usual ones are cut, and trials that did not get so far or diverged stand behind, in their order.
+/// The targets that a forest learns. A sampler that learns tries most configurations near the best one: with
+/// ranks, the many small differences there would outweigh the few large ones elsewhere. Outliers of the
+/// losses are cut, and trials that stopped earlier or diverged follow, in their order.
 std::vector<double> targets_of(const std::vector<Judged>& ordered) {
   constexpr double spreads = 3;
   std::vector<double> losses;

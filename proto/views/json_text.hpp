@@ -16,7 +16,7 @@
 
 namespace hpsearch::views {
 
-/// Compact JSON written straight into a text: an answer of many rows makes no tree first.
+/// Writes compact JSON directly into a text, so that an answer with many rows needs no tree.
 class JsonText {
  public:
   JsonText& open(char bracket) {

@@ -71,7 +71,7 @@ RungLadder::Bracket bracket_of(const std::vector<TrialState>& states, engine::Br
   return bracket;
 }
 
-/// Of a search that compares trials at full length only.
+/// The bracket of a search that compares trials only at full length.
 RungLadder::Bracket only_bracket(const ExperimentRecord& experiment) {
   RungLadder::Rung rung;
   rung.length = experiment.config.searcher.max_length;
@@ -83,7 +83,7 @@ RungLadder::Bracket only_bracket(const ExperimentRecord& experiment) {
     if (!engine::is_closed(trial.state)) {
       rung.training.emplace_back(i);
     } else if (trial.state == TrialState::completed ||
-               trial.reached >= rung.length) {  // Else it never got there.
+               trial.reached >= rung.length) {  // Otherwise it didn't reach the rung.
       const Fate fate = trial.state == TrialState::failed    ? Fate::failed
                         : trial.state == TrialState::stopped ? Fate::stopped
                                                              : Fate::finished;
@@ -140,8 +140,7 @@ RungLadder rung_ladder(const ExperimentRecord& experiment, engine::Lsn lsn, engi
   ladder.metric = experiment.config.searcher.metric;
   ladder.smaller_is_better = experiment.config.searcher.smaller_is_better;
   std::vector<engine::BracketStanding> standings = experiment.searcher->brackets();
-  std::vector<TrialState>
-      states;  // Results stand in no order of trials: looked up here, few of them miss the cache.
+  std::vector<TrialState> states;  // Results aren't ordered by trial: lookups here rarely miss the cache.
   states.reserve(standings.empty() ? 0 : experiment.trials.size());
   for (const engine::TrialRecord& trial : experiment.trials) {
     states.push_back(trial.state);

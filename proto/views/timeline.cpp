@@ -14,7 +14,7 @@ using engine::Instant;
 namespace {
 
 constexpr std::uint64_t usual_bins = 400;
-/// This bounds only slots that were never used. Every slot that was used is drawn.
+/// Limits only slots that were never used. Every used slot is drawn.
 constexpr std::size_t most_slots_drawn = 1'000;
 constexpr engine::Duration usual_window = engine::Duration::seconds(24 * 3'600);
 
@@ -51,7 +51,7 @@ void add_live_attempts(std::vector<AttemptSpan>& live, const engine::ExperimentR
   }
 }
 
-/// Whether the worker was there at some time of the window, as far as is known.
+/// Whether the worker was connected at any time of the window, as far as is known.
 bool was_there(const Timeline& timeline, engine::WorkerId worker, Instant from, Instant to) {
   const auto found = timeline.presences.find(static_cast<std::uint32_t>(worker.number()));
   return found == timeline.presences.end() ||
@@ -59,7 +59,7 @@ bool was_there(const Timeline& timeline, engine::WorkerId worker, Instant from, 
                      [&](const auto& one) { return one.from <= to && (!one.to || *one.to >= from); });
 }
 
-/// Share of `from` … `to` that each of the bins in the window is covered, added to `bins`.
+/// Adds to `bins` the fraction of each bin in the window that `from` … `to` covers.
 void cover(std::vector<double>& bins, double from, double to, double begin, double width) {
   if (!(to > from) || !(width > 0)) {
     return;
@@ -137,7 +137,7 @@ class Drawing {
   }
   [[nodiscard]] static double seconds(Instant at) { return static_cast<double>(at.micros()) / 1e6; }
 
-  /// For each slot, how much of each of `bins` equal parts of the window it was held.
+  /// For each slot, the fraction of each of `bins` equal parts of the window in which it was held.
   [[nodiscard]] std::vector<std::vector<double>> busy(std::size_t bins) const {
     std::vector<std::vector<double>> rows(slots_.size(), std::vector<double>(bins, 0.0));
     const double width = (seconds(to_) - seconds(from_)) / static_cast<double>(bins);
@@ -149,7 +149,7 @@ class Drawing {
     return rows;
   }
 
-  /// The same for others.
+  /// The same for other experiments.
   [[nodiscard]] std::vector<std::vector<double>> taken(std::size_t bins) const {
     std::vector<std::vector<double>> rows(slots_.size(), std::vector<double>(bins, 0.0));
     const double width = (seconds(to_) - seconds(from_)) / static_cast<double>(bins);
@@ -162,7 +162,7 @@ class Drawing {
     return rows;
   }
 
-  /// The share of the window in which the worker was not there; 0 where nothing is known of that.
+  /// The fraction of the window in which the worker wasn't connected; 0 if that is unknown.
   [[nodiscard]] double away(std::uint32_t worker) const {
     const auto found = timeline_.presences.find(worker);
     if (found == timeline_.presences.end() || found->second.empty() || !(to_ > from_)) {
@@ -176,8 +176,8 @@ class Drawing {
     return std::clamp(1 - there.front(), 0.0, 1.0);
   }
 
-  /// How many trials ran in each of `bins` equal parts of the window, on average. One with several slots is
-  /// one.
+  /// The average number of running trials in each of `bins` equal parts of the window. A trial with several
+  /// slots counts once.
   [[nodiscard]] std::vector<double> trials(std::size_t bins) const {
     std::vector<double> row(bins, 0.0);
     const double width = (seconds(to_) - seconds(from_)) / static_cast<double>(bins);
@@ -325,7 +325,7 @@ class Drawing {
   std::map<Slot, std::size_t> slots_;
 };
 
-/// What experiments held of some workers' slots in a window.
+/// The times in which experiments held slots of some workers in a window.
 class TakenSlots {
  public:
   TakenSlots(const TimelineSources& sources, const std::map<std::uint32_t, std::uint16_t>& workers,
@@ -340,7 +340,7 @@ class TakenSlots {
         sources_.may_show(experiment) ? std::optional(experiment.id) : std::nullopt;
     const std::size_t count = experiment.spans.size();
     for (std::size_t i = 0; i < count; ++i) {
-      const AttemptSpan& span = experiment.spans[count - 1 - i];  // In the order of their ends.
+      const AttemptSpan& span = experiment.spans[count - 1 - i];  // Spans are ordered by end.
       if (span.to < from_) {
         break;
       }
@@ -353,7 +353,7 @@ class TakenSlots {
     }
   }
 
-  /// Attempts of one experiment that follow one another are one time.
+  /// Consecutive attempts of one experiment become one time.
   [[nodiscard]] std::vector<Timeline::Taken> take() {
     std::vector<Timeline::Taken> merged;
     const engine::Duration gap =
@@ -402,7 +402,7 @@ void add_worker(Timeline& timeline, const engine::WorkerRecord& worker, const Ti
   }
 }
 
-/// Its attempts are drawn as before.
+/// Draws the attempts of a forgotten worker like those of others.
 void add_forgotten(Timeline& timeline, engine::WorkerId id, const engine::ForgottenWorker& worker) {
   const auto number = static_cast<std::uint32_t>(id.number());
   timeline.names.emplace(number, worker.name);

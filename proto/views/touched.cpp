@@ -7,7 +7,7 @@
 namespace hpsearch::views {
 namespace {
 
-/// Finds both among the fields that an event lists.
+/// Finds the experiment and the trial among the fields of an event.
 struct Finder {
   Touched& touched;
 

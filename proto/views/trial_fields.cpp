@@ -50,7 +50,7 @@ double slot_seconds(const TrialRecord& trial, Instant now) {
   return seconds;
 }
 
-/// A leaf's value where the configuration is not of the space's shape, or a double would round it.
+/// The value of a leaf if the configuration doesn't have the space's shape, or if a double would round it.
 Value odd_value(const ExperimentRecord& experiment, std::size_t trial, std::size_t leaf) {
   const Value hparams = experiment.hparams[trial];
   const Value* found = hparams.at_keys(experiment.hparams.space().leaves()[leaf].keys);

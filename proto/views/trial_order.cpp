@@ -20,7 +20,7 @@ Value word_of(const Columns::Column& column, double code) {
   return value ? *value : Value();
 }
 
-/// What stands in a cell, as a cursor keeps it.
+/// The content of a cell, in the form of a cursor.
 Value cell(const Columns::Column& column, std::size_t row) {
   const double number = column.numbers[row];
   if (std::isnan(number)) {
@@ -29,7 +29,7 @@ Value cell(const Columns::Column& column, std::size_t row) {
   return column.has_words ? word_of(column, number) : Value(number);
 }
 
-/// The places of all words in their order, by code.
+/// The ranks of all words in their order, by code.
 std::vector<double> places_of_words(const Columns::Column& column) {
   std::vector<Value> words;
   for (std::size_t code = 0; code < column.words.size(); ++code) {
@@ -91,7 +91,7 @@ Result<TrialOrder> TrialOrder::read(const engine::ExperimentRecord& experiment, 
   return order;
 }
 
-/// By row, so that smaller ones stand first; the cursor's are the last row's.
+/// By row, so that smaller keys come first; the cursor's keys are the last row.
 std::vector<std::vector<double>> TrialOrder::keys_of(const Columns& columns) const {
   constexpr double last = std::numeric_limits<double>::infinity();
   const auto rows = static_cast<std::size_t>(columns.rows);
@@ -117,7 +117,7 @@ std::vector<std::vector<double>> TrialOrder::keys_of(const Columns& columns) con
       key = last;
     } else if (!column.has_words) {
       key = sign * cursor.number_or(0);
-    } else {  // Its word, or where it would stand.
+    } else {  // The rank of its word, or of its place among the words.
       double place = -0.5;
       for (std::size_t code = 0; code < column.words.size(); ++code) {
         const int order = compare_values(word_of(column, static_cast<double>(code)), cursor);

@@ -14,7 +14,7 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 
-/// Nothing for what is no name: bytes of a name are never 0.
+/// Nothing if it is no name; the bytes of a name are never 0.
 std::optional<std::string> name_of_hex(std::string_view hex) {
   auto bytes = engine::bytes_of_hex(hex);
   return bytes && bytes->find('\0') == std::string::npos ? std::move(bytes) : std::nullopt;
@@ -27,7 +27,7 @@ void make_text(std::string& name, std::optional<std::string>& hex) {
   }
 }
 
-/// False where the digits are none.
+/// False if the text isn't hexadecimal.
 bool make_bytes(std::string& name, std::optional<std::string>& hex) {
   if (!hex) {
     return true;

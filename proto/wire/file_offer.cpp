@@ -14,7 +14,7 @@ using engine::Error;
 
 constexpr std::size_t longest_path = 4000;
 constexpr std::size_t longest_part = 255;
-constexpr std::size_t deepest = 200;  // As deep as trees are copied.
+constexpr std::size_t deepest = 200;  // The depth up to which trees are copied.
 
 bool is_digest(std::string_view text) noexcept {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {

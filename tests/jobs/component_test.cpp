@@ -54,7 +54,7 @@ std::string component_problems(const Value& tree) {
   return lines(parsed.problems);
 }
 
-TEST(Component, BecomesACheckedSpaceAndChannels) {
+TEST(Component, DefinesSpaceAndChannels) {
   const Value tree = experiment_of(trainer(), {{"lr", Value::Map{{"type", "declared"}}},
                                                {"bias", Value::Map{{"type", "declared"}}},
                                                {"batch_size", 32}});
@@ -73,7 +73,7 @@ TEST(Component, BecomesACheckedSpaceAndChannels) {
   EXPECT_EQ(parsed.program.metrics.at("acc"), "acc=([0-9.]+)");
 }
 
-TEST(Component, EffectiveExperimentsReadAsThemselves) {
+TEST(Component, EffectiveExperimentIsReadUnchanged) {
   const Value tree = experiment_of(trainer(), {{"lr", Value::Map{{"type", "declared"}}}, {"batch_size", 32}});
   const ParsedExperiment parsed = parse_submission(tree, test_registry(), "stem", 11);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
@@ -104,21 +104,21 @@ TEST(Component, RejectsUndeclaredValues) {
             "inputs.data_url: is missing (a path; the component trainer requires it)\n");
 }
 
-TEST(Component, ABoundOfADecimalPowerIsMet) {
+TEST(Component, DecimalPowerMayEqualItsBound) {
   EXPECT_EQ(problems_of(experiment_of(
                 trainer(),
                 {{"batch_size", 1}, {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0}}}})),
             "");
 }
 
-TEST(Component, APowerAboveItsBoundIsRefused) {
+TEST(Component, PowerAboveItsBoundIsRefused) {
   EXPECT_EQ(problems_of(experiment_of(
                 trainer(),
                 {{"batch_size", 1}, {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0.01}}}})),
             "hyperparameters.lr: can be what the component trainer does not take (Float from 0.0001 to 1)\n");
 }
 
-/// A program with one parameter of each type, and what an experiment gives for them.
+/// An experiment with one parameter of each type.
 Value typed_experiment(Value::Map hyperparameters) {
   Value::Map loud = parameter("Bool");
   loud["bool_style"] = "lower";
@@ -138,7 +138,7 @@ std::string hyperparameters_of(Value::Map hyperparameters) {
   return parsed.config ? compact_json(parsed.config->hyperparameters) : lines(parsed.problems);
 }
 
-TEST(Component, BringsGivenValuesToTheirDeclaredTypes) {
+TEST(Component, ConvertsGivenValuesToTheirDeclaredTypes) {
   EXPECT_EQ(hyperparameters_of({{"n", 32.0}, {"lr", 1}, {"word", "1"}}), R"({"lr":1.0,"n":32,"word":"1"})");
   const auto constant = [](Value value) {
     return Value(Value::Map{{"type", "const"}, {"val", std::move(value)}});
@@ -161,7 +161,7 @@ TEST(Component, RefusesGivenValuesOfOtherTypes) {
             "hyperparameters.lr: is a group of hyperparameters (Float)\n");
 }
 
-TEST(Component, ABoolStyleHoldsForTheExperimentsOwnRangesToo) {
+TEST(Component, BoolStyleAppliesToRangesOfTheExperiment) {
   EXPECT_EQ(hyperparameters_of({{"loud", true}}),
             R"({"loud":{"bool_style":"lower","type":"const","val":true}})");
   EXPECT_EQ(hyperparameters_of({{"loud", Value::Map{{"type", "const"}, {"val", false}}}}),
@@ -188,14 +188,14 @@ TEST(Component, LengthsCountCharacters) {
   EXPECT_NE(problems("漢字é"), "");
 }
 
-TEST(Component, APatternIsForStringsOnly) {
+TEST(Component, PatternIsAllowedOnlyForStrings) {
   Value::Map lr = parameter("Float");
   lr["pattern"] = "^1";
   EXPECT_EQ(component_problems(with(trainer(), "parameters.lr", lr)),
             "parameters.lr.pattern: stands at a parameter that is no String (no pattern)\n");
 }
 
-TEST(Component, AFileNameHasToBeReadByTheCommandLine) {
+TEST(Component, FileNameMustBeReplacedByTheCommandLine) {
   EXPECT_EQ(problems_of(experiment_of("trainer.yaml", {})),
             "component: is \"trainer.yaml\" (the component itself, as a map: its file is read by the command "
             "line)\n"
@@ -225,7 +225,7 @@ TEST(Component, ReportsAllProblemsAtOnce) {
       "(different names for parameters, inputs and outputs)\n");
 }
 
-/// As PAI's public documents spell an algorithm.
+/// An algorithm as PAI's public documents describe it.
 Value algorithm() {
   const auto parameter = [](const char* name, const char* type, Value::Map more) {
     more["Name"] = name;
@@ -284,7 +284,7 @@ TEST(AlgorithmSpec, IsReadAsAComponent) {
   EXPECT_EQ(lines(parsed.notes), "");
 }
 
-/// What an experiment of the algorithm with this member comes to.
+/// Reads an experiment whose algorithm has this member.
 ParsedExperiment with_member(const char* key, Value value, Value::Map more = {}) {
   Value tree = algorithm();
   Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
@@ -299,7 +299,7 @@ ParsedExperiment with_member(const char* key, Value value, Value::Map more = {})
   return parse_submission(experiment, test_registry(), "stem", 11);
 }
 
-TEST(AlgorithmSpec, ItsJobTypeIsTheLaunchKind) {
+TEST(AlgorithmSpec, JobTypeIsTheLaunchKind) {
   const std::pair<const char*, LaunchKind> table[] = {
       {"PyTorchJob", LaunchKind::pytorch},
       {"TFJob", LaunchKind::tensorflow},
@@ -329,7 +329,7 @@ TEST(AlgorithmSpec, ItsJobTypeIsTheLaunchKind) {
       std::string::npos);
 }
 
-TEST(AlgorithmSpec, ItsImageIsWhereProgramsRunUnlessTheExperimentSaysAnother) {
+TEST(AlgorithmSpec, ImageIsUsedUnlessTheExperimentSetsOne) {
   const ParsedExperiment parsed = with_member("Image", "registry/torch:2");
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
   EXPECT_EQ(parsed.program.contract.image, "registry/torch:2");
@@ -345,7 +345,7 @@ TEST(AlgorithmSpec, ItsImageIsWhereProgramsRunUnlessTheExperimentSaysAnother) {
   EXPECT_EQ(lines(other.notes).find("environment.image"), std::string::npos);
 }
 
-TEST(AlgorithmSpec, WithoutDistributedTrainingItsTrialsStayOnOneWorker) {
+TEST(AlgorithmSpec, WithoutDistributedTrainingTrialsStayOnOneWorker) {
   const ParsedExperiment parsed = with_member("SupportsDistributedTraining", false);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
   EXPECT_TRUE(parsed.program.resources.is_single_node);
@@ -356,7 +356,7 @@ TEST(AlgorithmSpec, WithoutDistributedTrainingItsTrialsStayOnOneWorker) {
   EXPECT_FALSE(with_member("SupportsDistributedTraining", true).program.resources.is_single_node);
 }
 
-TEST(Component, ItsConstraintsBindTheResources) {
+TEST(Component, ConstraintsLimitTheResources) {
   const auto problems = [](Value::Map constraints, Value::Map resources) {
     Value tree = experiment_of(with(trainer(), "constraints", std::move(constraints)), {{"batch_size", 1}});
     return problems_of(with(std::move(tree), "resources", std::move(resources)));
@@ -371,7 +371,7 @@ TEST(Component, ItsConstraintsBindTheResources) {
             "constraints.machine: is \"tpu\" (did you mean `cpu`? cpu or gpu)\n");
 }
 
-TEST(AlgorithmSpec, RequiredOutputsThatAlwaysAreNeedNoPath) {
+TEST(AlgorithmSpec, RequiredOutputsOfEveryAttemptNeedNoPath) {
   const auto required = [](const char* name) {
     return Value(Value::List{Value::Map{{"Name", name}, {"Required", true}}});
   };
@@ -382,13 +382,13 @@ TEST(AlgorithmSpec, RequiredOutputsThatAlwaysAreNeedNoPath) {
             "outputs.plots: is missing (a path; the component trainer requires it)\n");
 }
 
-TEST(AlgorithmSpec, AloneHasTheSameMeaning) {
+TEST(AlgorithmSpec, BareSpecHasTheSameMeaning) {
   const ParsedComponent parsed = parse_component(*algorithm().as_map()->find("AlgorithmSpec"), "");
   ASSERT_TRUE(parsed.component) << lines(parsed.problems);
   EXPECT_EQ(parsed.component->parameters.size(), 4U);
 }
 
-TEST(AlgorithmSpec, MistakesAreNamedWhereTheyStand) {
+TEST(AlgorithmSpec, ProblemsHavePathsOfTheSpec) {
   Value tree = algorithm();
   Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
   spec["Comand"] = "x";
@@ -400,7 +400,7 @@ TEST(AlgorithmSpec, MistakesAreNamedWhereTheyStand) {
             "AlgorithmSpec.Comand: is not known (did you mean `Command`?)\n");
 }
 
-TEST(AlgorithmSpec, WhatItDoesNotKnowIsNamedWhereverItStands) {
+TEST(AlgorithmSpec, UnknownMembersAreReportedEverywhere) {
   Value tree = algorithm();
   Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
   spec["HyperParameters"] = Value::List{Value::Map{{"Name", "lr"},
@@ -420,7 +420,7 @@ TEST(AlgorithmSpec, WhatItDoesNotKnowIsNamedWhereverItStands) {
             "AlgorithmSpec.MetricDefinitions[0].Regexp: is not known (did you mean `Regex`?)\n");
 }
 
-TEST(AlgorithmSpec, WhatItsValuesGetWrongIsNamedInItsOwnWords) {
+TEST(AlgorithmSpec, ProblemsOfValuesUseTheNamesOfTheSpec) {
   Value tree = algorithm();
   Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
   const auto parameter = [](const char* name, const char* type, const char* otherwise, Value::Map range) {

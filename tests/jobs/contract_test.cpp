@@ -17,7 +17,7 @@ ParsedExperiment submit(const Value& tree) {
 std::string notes_of(const Value& tree) {
   ParsedExperiment parsed = submit(tree);
   EXPECT_EQ(lines(parsed.problems), "");
-  // Few of these trees search anything, or anything large, which is no matter of the contract.
+  // Notes about small or missing searches don't belong to the contract.
   std::erase_if(parsed.notes, [](const auto& note) {
     return note.what.starts_with("hold nothing to search") || note.path == "searcher.max_trials";
   });
@@ -53,7 +53,7 @@ TEST(JobContract, IsReadWithItsChannelsAndStyles) {
   EXPECT_EQ(notes_of(tree), "");
 }
 
-TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
+TEST(JobContract, UnknownPlaceholderIsRefusedAtSubmission) {
   Value tree = with_hyperparameters(
       {{"lr", 0.1},
        {"optimizer", Value::Map{{"momentum", 0.9}}},
@@ -83,7 +83,7 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
             "entrypoint[1]: has {args}, inside a longer item (an item of its own: it becomes several)\n");
 }
 
-TEST(JobContract, APlaceholderForWhatSomeTrialsDoNotHaveIsRefusedAtSubmission) {
+TEST(JobContract, PlaceholderOfAConditionalHyperparameterIsRefusedAtSubmission) {
   const auto sgd = [](Value::Map parameter) {
     parameter["when"] = Value::Map{{"optimizer", Value::List{"sgd", "nesterov"}}};
     return parameter;
@@ -106,7 +106,7 @@ TEST(JobContract, APlaceholderForWhatSomeTrialsDoNotHaveIsRefusedAtSubmission) {
   EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {both.b}")), "entrypoint: names {both.b}" + said);
 }
 
-TEST(JobContract, AMemberThatOnlySomeValuesHaveIsRefusedAtSubmission) {
+TEST(JobContract, MemberThatOnlySomeValuesHaveIsRefusedAtSubmission) {
   const auto net = [](Value::Map other) {
     return with(with_hyperparameters(
                     {{"net", Value::Map{{"type", "categorical"},
@@ -119,7 +119,7 @@ TEST(JobContract, AMemberThatOnlySomeValuesHaveIsRefusedAtSubmission) {
             "{net})\n");
 }
 
-TEST(JobContract, SaysWhereProgramsRun) {
+TEST(JobContract, HasTheImagesAndMountsOfPrograms) {
   Value tree = with(small_experiment(), "source", "in_place");
   tree = with(std::move(tree), "environment",
               Value::Map{{"image", Value::Map{{"cpu", "python:3.11"}, {"cuda", "pytorch:2.1"}}},
@@ -151,7 +151,7 @@ TEST(JobContract, SaysWhereProgramsRun) {
   EXPECT_NE(problems_of(with(small_experiment(), "source", "elsewhere")), "");
 }
 
-TEST(JobContract, TwoNamesOfOneVariableAreRefusedByName) {
+TEST(JobContract, TwoNamesWithOneVariableAreRefused) {
   EXPECT_EQ(problems_of(with_hyperparameters({{"test-model", 1}, {"test_model", 2}})),
             "hyperparameters.test_model: and hyperparameters.test-model would share the variable "
             "HPSEARCH_HP_TEST_MODEL (names that differ in more than capitals and punctuation)\n");
@@ -165,7 +165,7 @@ TEST(JobContract, TwoNamesOfOneVariableAreRefusedByName) {
       "more than capitals and punctuation)\n");
 }
 
-TEST(JobContract, ChannelsNeedPathsThatAreSome) {
+TEST(JobContract, ChannelsNeedValidPaths) {
   const auto with_input = [](Value value) {
     return with(small_experiment(), "inputs", Value::Map{{"train", std::move(value)}});
   };
@@ -195,7 +195,7 @@ TEST(JobContract, ChannelsNeedPathsThatAreSome) {
             "outputs.checkpoints: has a path (none: checkpoints go to checkpoint_storage)\n");
 }
 
-TEST(JobContract, ChannelsPassedByNameNeedAFreeOne) {
+TEST(JobContract, ChannelPassedByNameNeedsAnUnusedName) {
   const auto as = [](const char* name, const char* passed_as) {
     return with(small_experiment(), "inputs",
                 Value::Map{{name, Value::Map{{"path", "/x"}, {"passed_as", passed_as}}}});
@@ -210,7 +210,7 @@ TEST(JobContract, ChannelsPassedByNameNeedAFreeOne) {
             "inputs.lr: would be passed under the same name as hyperparameters.lr (two names)\n");
 }
 
-TEST(JobContract, PaisFormsRefuseWhatTheyCannotCarryOnlyWhereTheyAreUsed) {
+TEST(JobContract, PaiFormsRefuseNamesOnlyIfTheyAreUsed) {
   const Value tree = with_hyperparameters({{"layers", Value::List{64, 32}}, {"two words", 1}});
   EXPECT_EQ(notes_of(tree),
             "hyperparameters: left out of PAI's variables and hyperparameters.json, which cannot carry them: "
@@ -223,7 +223,7 @@ TEST(JobContract, PaisFormsRefuseWhatTheyCannotCarryOnlyWhereTheyAreUsed) {
       "`_`, `-` and `.`, not beginning with `_`: the entrypoint reads PAI's variables)\n");
 }
 
-TEST(JobContract, InputsOfObjectStoresNeedRclonesConfiguration) {
+TEST(JobContract, InputsInObjectStoresNeedAnRcloneConfiguration) {
   const Value tree = with(small_experiment(), "inputs.train", "oss://bucket/x/");
   EXPECT_EQ(
       problems_of(tree),
@@ -256,8 +256,8 @@ TEST(JobContract, EveryFormOfArgumentsTakesLists) {
             "$HPSEARCH_PARAMS)\n");
 }
 
-/// What cannot be told anything cannot be told to pause and go on later.
-TEST(JobContract, ProgramsThatAreOnlyListenedToAreNotPausedByTheirSearcher) {
+/// A program whose output is only read gets no notice of a pause, so it can't resume.
+TEST(JobContract, SearcherDoesNotPauseProgramsWhoseOutputIsRead) {
   const auto parsed_with = [](const Value& searcher_says, Value::Map others) {
     Value tree = small_experiment();
     Value::Map searcher{{"name", "adaptive_asha"}, {"metric", "loss"}, {"max_length", 9}, {"max_trials", 9}};
@@ -297,7 +297,7 @@ TEST(JobContract, ModelArtsFormRefusesNamesThatItWouldSplit) {
             "pass another name)\n");
 }
 
-TEST(JobContract, ZeroBytesAreRefusedWhereverTheyStand) {
+TEST(JobContract, ZeroBytesAreRefusedEverywhere) {
   const std::string zero("a\0b", 3);
   const std::string allowed = " (text without one: no argument and no variable can hold it)\n";
   EXPECT_EQ(problems_of(with_hyperparameters({{"x", zero}})),
@@ -325,7 +325,7 @@ TEST(JobContract, ZeroBytesAreRefusedWhereverTheyStand) {
             "name: is \"a\\u0000b\" (one line of text)\n");
 }
 
-TEST(JobContract, WhatOneStringCannotHoldIsRefused) {
+TEST(JobContract, ValuesTooLongForOneStringAreRefused) {
   EXPECT_EQ(
       problems_of(with_hyperparameters({{"x", std::string(1'000'000, 'x')}})),
       "hyperparameters: can take 1000011 bytes as JSON (at most 131055: one variable has to hold it)\n");
@@ -339,7 +339,7 @@ TEST(JobContract, WhatOneStringCannotHoldIsRefused) {
             std::string::npos);
 }
 
-TEST(JobContract, MorePlacesThanCanBeFollowedAreRefused) {
+TEST(JobContract, TooManyPlaceholdersAreRefused) {
   std::string line = "p";
   for (int i = 0; i < 1'001; ++i) {
     line += " {trial_id}";
@@ -348,7 +348,7 @@ TEST(JobContract, MorePlacesThanCanBeFollowedAreRefused) {
             "entrypoint: has 1001 times { (at most 1000; {args} stands for all hyperparameters)\n");
 }
 
-TEST(JobContract, TheHarnessIsNoGangOfAnotherKind) {
+TEST(JobContract, HarnessRejectsOtherLaunchKinds) {
   const Value harness = with(small_experiment(), "entrypoint",
                              "python3 -m determined.launch.torch_distributed model_def:Trial");
   EXPECT_EQ(problems_of(harness).find("launch.kind"), std::string::npos);
@@ -366,14 +366,14 @@ TEST(JobContract, TerminalHasNoEffectWithTheHarness) {
   EXPECT_FALSE(read_experiment(harness).program.contract.terminal);
 }
 
-TEST(JobContract, BindMountsDoNotClimb) {
+TEST(JobContract, BindMountPathsHaveNoParentDirectories) {
   const Value mount = Value::Map{{"host_path", "/data"}, {"container_path", "../../data"}};
   EXPECT_EQ(problems_of(with(small_experiment(), "bind_mounts", Value::List{mount})),
             "bind_mounts[0].container_path: is \"../../data\" (a path other than the working directory, "
             "without ..)\n");
 }
 
-TEST(JobContract, SearchedBooleansInArgumentsAreWarnedOf) {
+TEST(JobContract, SearchedBooleansInArgumentsGetANote) {
   const Value::Map searched{{"type", "categorical"}, {"vals", Value::List{true, false}}};
   Value tree = with_hyperparameters({{"bias", searched}});
   EXPECT_EQ(notes_of(tree), "");
@@ -383,7 +383,7 @@ TEST(JobContract, SearchedBooleansInArgumentsAreWarnedOf) {
   EXPECT_EQ(notes_of(with(tree, "hyperparameters.bias.bool_style", "flag")), "");
 }
 
-TEST(JobContract, BareUserArgumentsAreWarnedOfWhenTheyWouldBreak) {
+TEST(JobContract, BareUserArgumentsThatWouldBreakGetANote) {
   Value tree = with_hyperparameters({{"text", "a b"}});
   tree = with(std::move(tree), "entrypoint", "python train.py $PAI_USER_ARGS");
   EXPECT_NE(notes_of(tree).find("hyperparameters.text: can be \"a b\", which a bare $PAI_USER_ARGS"),
@@ -392,7 +392,7 @@ TEST(JobContract, BareUserArgumentsAreWarnedOfWhenTheyWouldBreak) {
   EXPECT_EQ(notes_of(with(tree, "hyperparameters.text", "a-b")), "");
 }
 
-TEST(JobContract, BoolStylesBelongToBooleans) {
+TEST(JobContract, BoolStylesAreAllowedOnlyForBooleans) {
   const auto style = [](Value val, const char* word) {
     return with_hyperparameters(
         {{"x", Value::Map{{"type", "const"}, {"val", std::move(val)}, {"bool_style", word}}}});
@@ -419,7 +419,7 @@ TEST(JobContract, OneProcessPerSlotIsStartedForPytorchAndWithoutAContainer) {
             "started, which may be torchrun)\n");
 }
 
-TEST(JobContract, RolesAreTensorflowsAndEachIsAWorkerOfItsOwn) {
+TEST(JobContract, RolesAreOnlyForTensorflowAndNeedAWorkerEach) {
   const auto with_roles = [](const char* kind, int slots, bool single_node = false) {
     return with(with(small_experiment(), "resources",
                      Value::Map{{"slots_per_trial", slots}, {"is_single_node", single_node}}),

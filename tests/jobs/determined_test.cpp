@@ -1,4 +1,4 @@
-// Experiment files as the Determined platform, version 0.24, takes and prints them.
+// Experiment files as Determined 0.24 reads and prints them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace hpsearch::jobs {
 namespace {
 
-// As that platform prints an experiment: every section, every default, nulls included.
+// An experiment as Determined prints it: with every section and every default, nulls included.
 Value printed_experiment() {
   const auto image = Value::Map{{"cpu", "img:cpu"}, {"cuda", "img:cuda"}, {"rocm", "img:rocm"}};
   const auto variables =
@@ -153,7 +153,7 @@ TEST(DeterminedFile, IsReadInItsShorterForms) {
   EXPECT_EQ(parsed.config->min_validation_period, Units{2});
 }
 
-TEST(DeterminedFile, ComesBackFromItsEffectiveForm) {
+TEST(DeterminedFile, EffectiveFormIsReadUnchanged) {
   const ParsedExperiment parsed = read_experiment(printed_experiment());
   ASSERT_TRUE(parsed.config);
   const Value effective = to_value(*parsed.config);
@@ -164,7 +164,7 @@ TEST(DeterminedFile, ComesBackFromItsEffectiveForm) {
   EXPECT_EQ(to_value(*again.config), effective);
 }
 
-// --- files of 0.24 that are spelled otherwise here, and files of other versions ---
+// --- files of 0.24 with other names than here, and files of other versions ---
 
 Value searched_by(Value::Map searcher) {
   searcher["metric"] = "loss";

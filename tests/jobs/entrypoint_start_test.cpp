@@ -14,7 +14,7 @@ Words start_of(const Words& items) {
   return plain_start({items});
 }
 
-TEST(EntrypointStart, OfALineEndsWhereAShellChangesWords) {
+TEST(EntrypointStart, LineEndsAtTheFirstWordThatAShellChanges) {
   EXPECT_EQ(start_of("python3 train.py --lr {lr}"), (Words{"python3", "train.py", "--lr"}));
   EXPECT_EQ(start_of("python3  train.py|tee log"), (Words{"python3"}));
   EXPECT_EQ(start_of("./run.sh $HOME"), (Words{"./run.sh"}));
@@ -25,12 +25,12 @@ TEST(EntrypointStart, OfALineEndsWhereAShellChangesWords) {
   }
 }
 
-TEST(EntrypointStart, OfAListEndsAtAHyperparameter) {
+TEST(EntrypointStart, ListEndsAtTheFirstHyperparameter) {
   EXPECT_EQ(start_of(Words{"my program", "cd", "{lr}", "b"}), (Words{"my program", "cd"}));
   EXPECT_EQ(start_of(Words{"{program}"}), Words{});
 }
 
-TEST(EntrypointStart, KnowsTheScriptOfAnInterpreter) {
+TEST(EntrypointStart, FindsTheScriptOfAnInterpreter) {
   const std::pair<Words, std::optional<std::string>> table[] = {
       {{"python3", "train.py", "other.py"}, "train.py"},
       {{"/opt/bin/python3.11", "-u", "-W", "error", "-Xdev", "train.py"}, "train.py"},
@@ -46,7 +46,7 @@ TEST(EntrypointStart, KnowsTheScriptOfAnInterpreter) {
       {{"sh", "-o", "pipefail", "run.sh"}, "run.sh"},
       {{"sh", "-c", "run.sh"}, std::nullopt},
       {{"Rscript", "fit.R"}, "fit.R"},
-      {{"torchrun", "train.py"}, std::nullopt},  // Its options are not known.
+      {{"torchrun", "train.py"}, std::nullopt},  // Its options are unknown.
       {{"./train.py", "data.csv"}, std::nullopt},
       {{}, std::nullopt},
   };
@@ -55,7 +55,7 @@ TEST(EntrypointStart, KnowsTheScriptOfAnInterpreter) {
   }
 }
 
-TEST(EntrypointStart, KnowsTheModuleOfPython) {
+TEST(EntrypointStart, FindsTheModuleOfPython) {
   const std::pair<Words, std::optional<std::string>> table[] = {
       {{"python3", "-m", "package.train", "--lr=1"}, "package.train"},
       {{"python3", "-u", "-m", "hpsearch.wandb", "-m", "package.train"}, "package.train"},

@@ -65,7 +65,7 @@ TEST(Environment, PreloadedModulesAreDistinctAndForFunctions) {
             std::string::npos);
 }
 
-TEST(Environment, RequirementsAreInstalledOnlyWhenAskedFor) {
+TEST(Environment, RequirementsAreInstalledOnlyOnRequest) {
   const auto installs = [](const Value& experiment) {
     const ParsedExperiment parsed = accepted(experiment);
     const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);

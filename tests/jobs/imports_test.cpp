@@ -1,5 +1,5 @@
-// Files of other products as experiments of ours: each translation is read again by the reader of
-// submissions.
+// Files of other products as experiments of ours: the reader of submissions reads each translation
+// again.
 #include "hpsearch/jobs/imports/imports.hpp"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ struct Command {
 
 class WandbCommand : public testing::TestWithParam<Command> {};
 
-// What Python starts gets the stand-in for wandb, wherever it stands.
+// A program that Python starts gets the stand-in for wandb.
 TEST_P(WandbCommand, StartsTheSameProgram) {
   const ImportedExperiment made = imported(with(wandb_sweep(), "command", GetParam().words));
   EXPECT_EQ(at(made, "entrypoint"), GetParam().entrypoint);
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
                             ""}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST(WandbSweep, WhoseProgramAnotherProgramStartsSaysHowItFindsTheStandIn) {
+TEST(WandbSweep, RemarkExplainsTheStandInForOtherLaunchers) {
   for (const Value::List& words :
        {Value::List{"torchrun", "${program}", "${args}"}, Value::List{"${interpreter}", "-c", "import a"}}) {
     const ImportedExperiment made = imported(with(wandb_sweep(), "command", words));
@@ -154,7 +154,7 @@ TEST(WandbSweep, WhoseProgramAnotherProgramStartsSaysHowItFindsTheStandIn) {
   }
 }
 
-TEST(WandbSweep, WithBooleansAsFlagsKeepsThem) {
+TEST(WandbSweep, KeepsBooleansAsFlags) {
   Value tree =
       with(wandb_sweep(), "command", Value::List{"${interpreter}", "${program}", "${args_no_boolean_flags}"});
   tree = with(tree, "parameters.nesterov", Value::Map{{"values", Value::List{true, false}}});
@@ -172,7 +172,8 @@ TEST(WandbSweep, WithBooleansAsFlagsKeepsThem) {
             "hpsearch.wandb stands in for wandb in the program; it needs the Python package hpsearch");
 }
 
-/// The searcher of a sweep with this `early_terminate`, in one line, and what is left to decide of it.
+/// The searcher of a sweep with this `early_terminate`, in one line, and the decisions that are left to the
+/// user.
 std::string stops(Value::Map early, std::optional<int> epochs = std::nullopt) {
   Value tree = with(wandb_sweep(), "early_terminate", std::move(early));
   tree = epochs ? with(tree, "parameters.epochs.value", *epochs) : tree;
@@ -186,7 +187,7 @@ std::string stops(Value::Map early, std::optional<int> epochs = std::nullopt) {
 }
 
 // W&B stops a run at max_iter / eta, max_iter / eta², … (s of them), or at min_iter, min_iter · eta, ….
-TEST(WandbSweep, ThatStopsRunsStopsThemAtTheSameIterations) {
+TEST(WandbSweep, StopsRunsAtTheSameIterations) {
   const auto early = [](Value::Map more) {
     more["type"] = "hyperband";
     return more;
@@ -207,7 +208,7 @@ TEST(WandbSweep, ThatStopsRunsStopsThemAtTheSameIterations) {
       R"("async_halving" 1 3 10 true early_terminate.min_iter is 30; with this max_length the first rung is at 10)");
 }
 
-TEST(WandbSweep, OfAGridGetsItsPoints) {
+TEST(WandbSweep, GridGetsItsPoints) {
   Value tree = with(with(wandb_sweep(), "method", "grid"), "early_terminate", Value());
   tree.as_map()->erase("run_cap");
   const ImportedExperiment made = imported(tree);
@@ -218,7 +219,7 @@ TEST(WandbSweep, OfAGridGetsItsPoints) {
             "taken from the parameter epochs; it is how often a trial reports the metric at most");
 }
 
-TEST(WandbSweep, OfAGridThatStopsEarlyTriesEachCombinationOnce) {
+TEST(WandbSweep, GridThatStopsEarlyTriesEachCombinationOnce) {
   const ImportedExperiment made = imported(with(wandb_sweep(), "method", "grid"));
   EXPECT_EQ(at(made, "searcher.name"), R"("async_halving")");
   EXPECT_EQ(at(made, "searcher.on_duplicate"), R"("reject")");
@@ -226,7 +227,7 @@ TEST(WandbSweep, OfAGridThatStopsEarlyTriesEachCombinationOnce) {
             "a grid can't be stopped early here: each combination is drawn once, at random");
 }
 
-TEST(WandbSweep, SaysWhatTheFileDoesNot) {
+TEST(WandbSweep, RemarksNameAssumptions) {
   const ImportedExperiment made = imported(Value::Map{
       {"method", "bayes"}, {"parameters", Value::Map{{"lr", Value::Map{{"min", 0.1}, {"max", 0.2}}}}}});
   EXPECT_EQ(
@@ -301,7 +302,7 @@ TEST(KatibExperiment, BecomesAnExperiment) {
   EXPECT_EQ(at(made, "metrics"), R"({"accuracy":"accuracy={number}"})");
 }
 
-TEST(KatibExperiment, OfHyperbandStopsEarly) {
+TEST(KatibExperiment, HyperbandStopsEarly) {
   Value tree =
       with(katib_experiment(), "spec.algorithm",
            Value::Map{{"algorithmName", "hyperband"},
@@ -333,7 +334,7 @@ TEST(NniSpace, BecomesAnExperiment) {
       << "randint has no upper end";
 }
 
-TEST(NniSpace, ChoicesWithParametersOfTheirOwnBecomeConditions) {
+TEST(NniSpace, ChoicesWithTheirOwnParametersBecomeConditions) {
   const auto choice = [](Value::List values) {
     return Value::Map{{"_type", "choice"}, {"_value", std::move(values)}};
   };
@@ -349,7 +350,7 @@ TEST(NniSpace, ChoicesWithParametersOfTheirOwnBecomeConditions) {
             R"("pad":{"type":"categorical","vals":[0,1],"when":{"layer._name":["Conv","Pool"]}}})");
 }
 
-TEST(NniExperiment, OfBothVersionsBecomesAnExperiment) {
+TEST(NniExperiment, BothVersionsBecomeAnExperiment) {
   const Value second = Value::Map{
       {"experimentName", "mnist"},
       {"searchSpace", nni_space()},
@@ -423,7 +424,7 @@ TEST(ModelArtsAutoSearch, BecomesAnExperiment) {
   EXPECT_EQ(remark_on(made, "searcher.sampler"), "kind of bayes_opt_search has no meaning here");
 }
 
-TEST(ModelArtsAutoSearch, TakesTheParametersOfTheOtherAlgorithms) {
+TEST(ModelArtsAutoSearch, ReadsTheParametersOfTheOtherAlgorithms) {
   const auto with_algorithm = [](const char* name, const char* key, const char* value) {
     return with(auto_search(), "algo_configs",
                 Value::List{Value::Map{
@@ -438,7 +439,7 @@ TEST(ModelArtsAutoSearch, TakesTheParametersOfTheOtherAlgorithms) {
   EXPECT_EQ(at(anneal, "searcher.anneal"), R"({"avg_best_idx":3})");
 }
 
-TEST(ModelArtsAutoSearch, OfSeveralAlgorithmsIsRefusedInOneSentence) {
+TEST(ModelArtsAutoSearch, SeveralAlgorithmsAreRefusedInOneSentence) {
   const Value both =
       with(auto_search(), "algo_configs",
            Value::List{Value::Map{{"name", "bayes_opt_search"}}, Value::Map{{"name", "tpe_search"}}});
@@ -464,8 +465,8 @@ TEST(OptunaSpace, BecomesAnExperiment) {
   EXPECT_EQ(at(imported(Value::Map{{"search_space", space}}), "hyperparameters"), expected);
 }
 
-// Their steps were lost.
-TEST(ForeignRange, OfANormalDistributionKeepsItsSteps) {
+// Each range had lost its steps once.
+TEST(ForeignRange, NormalDistributionKeepsItsSteps) {
   const auto normal = [](const char* kind, double mu, double sigma, Value q) {
     return imported(with(
         wandb_sweep(), "parameters",
@@ -529,7 +530,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Quantized{"NoMultiple", quantized("q_uniform", 4, 6, 10), "0"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST(OptunaSpace, OfIntegersOnALogScaleStaysOne) {
+TEST(OptunaSpace, IntegersStayOnTheirLogScale) {
   const Value space =
       Value::Map{{"w", Value::Map{{"type", "int"}, {"low", 4}, {"high", 64}, {"log", true}}},
                  {"lr", Value::Map{{"type", "float"}, {"low", 0.0}, {"high", 1.0}, {"log", true}}}};
@@ -540,7 +541,7 @@ TEST(OptunaSpace, OfIntegersOnALogScaleStaysOne) {
             "was logarithmic, with an end that is not above 0: searched evenly");
 }
 
-TEST(ForeignFile, GivenByMistakeIsNamedInOneSentence) {
+TEST(ForeignFile, IsRefusedAsAnExperimentInOneSentence) {
   const std::string then = " (an experiment file; `hpsearch import FILE` makes one of it)\n";
   EXPECT_EQ(problems_of(wandb_sweep()), "is a W&B sweep" + then);
   EXPECT_EQ(problems_of(katib_experiment()), "is a Katib experiment" + then);

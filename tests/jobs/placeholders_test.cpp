@@ -11,7 +11,7 @@
 namespace hpsearch::jobs {
 namespace {
 
-/// {q}, which stands in the line once, or its last one.
+/// The last placeholder of the line.
 EntrypointPiece last_name(const std::string& line) {
   EntrypointPiece found;
   for (const EntrypointPiece& piece : line_pieces(line)) {

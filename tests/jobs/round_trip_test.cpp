@@ -43,13 +43,13 @@ TEST(EffectiveConfig, ShowsOnlyFieldsOfItsSearcher) {
   EXPECT_EQ(effective.at_path("searcher.max_concurrent_trials"), nullptr);
 }
 
-// One thing that may stand in an experiment file, at its place.
+// A value at a place of an experiment file.
 struct Change {
   const char* path;
   Value value;
 };
 
-// What a person may add to the small experiment; every combination is sound.
+// Changes to the small experiment; every combination is valid.
 const std::vector<Change>& changes() {
   static const std::vector<Change> all = {
       {"name", "größe"},
@@ -123,8 +123,9 @@ RC_GTEST_PROP(ConfigProperty, EffectiveConfigsReadAsThemselves, ()) {
   RC_ASSERT(compact_json(to_value(*again.config)) == compact_json(effective));
 }
 
-// Whatever stands where: an answer, never a crash, and a config exactly when there is no problem.
-RC_GTEST_PROP(ConfigProperty, AnythingAnywhereIsAnswered, ()) {
+// Any value at any place gives an answer and never a crash; there is a config exactly when there is no
+// problem.
+RC_GTEST_PROP(ConfigProperty, AnyValueAtAnyPlaceGivesAConfigOrProblems, ()) {
   Value tree = small_experiment();
   for (int i = *rc::gen::inRange(1, 6); i > 0; --i) {
     const Change& place = changes().at(*rc::gen::inRange<std::size_t>(0, changes().size()));

@@ -5,7 +5,7 @@
 namespace hpsearch::jobs {
 namespace {
 
-TEST(SearcherNames, OfOtherPlatformsAreRead) {
+TEST(SearcherNames, NamesOfOtherPlatformsAreRead) {
   Value tree = with(small_experiment(), "searcher",
                     Value::Map{{"name", "anneal_search"},
                                {"metric", "loss"},
@@ -51,7 +51,7 @@ TEST(SearcherNames, OfOtherPlatformsAreRead) {
             "searcher.max_trials: is \"x\" (an integer of at least 1)\n");
 }
 
-TEST(SearcherNames, KeepASamplerThatIsGiven) {
+TEST(SearcherNames, GivenSamplerIsKept) {
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher", "bohb")), "searcher: is \"bohb\" (a map)\n");
   const Value tree = with(with(small_experiment(), "searcher.name", "bayes"), "searcher.sampler", "tpe");
   EXPECT_EQ(accepted(tree).config->searcher.sampler, engine::SamplerName::tpe);

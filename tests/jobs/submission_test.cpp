@@ -56,7 +56,7 @@ TEST(ParseConfig, RejectsAnythingButAMap) {
   EXPECT_EQ(problems_of(Value()), "is null (a map: the fields of an experiment)\n");
 }
 
-TEST(ParseConfig, TakesNullAsAbsent) {
+TEST(ParseConfig, NullIsAbsent) {
   Value tree = small_experiment();
   for (const char* key :
        {"name", "description", "labels", "data", "records_per_epoch", "min_validation_period", "max_restarts",
@@ -65,7 +65,7 @@ TEST(ParseConfig, TakesNullAsAbsent) {
     tree = with(std::move(tree), key, Value());
   }
   tree = with(std::move(tree), "searcher.source_trial_id", Value());
-  tree = with(std::move(tree), "searcher.divisor", Value());  // Not random's, but absent.
+  tree = with(std::move(tree), "searcher.divisor", Value());  // A field of another searcher, but absent.
   const ParsedExperiment parsed = read_experiment(tree);
   EXPECT_EQ(lines(parsed.problems) + lines(parsed.notes), "");
 }
@@ -132,7 +132,7 @@ TEST(ParseConfig, RequiresWorkspaceAndProjectTogether) {
   EXPECT_EQ(accepted(with(with(small_experiment(), "project", "p"), "workspace", "w")).config->project, "p");
 }
 
-TEST(ParseConfig, RejectsNamesOfSeveralLines) {
+TEST(ParseConfig, RejectsNamesWithLineEnds) {
   EXPECT_EQ(problems_of(with(small_experiment(), "name", "a\nb")), "name: is \"a\\nb\" (one line of text)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "name", 7)), "name: is 7 (a string; put it in quotes)\n");
 }
@@ -152,7 +152,7 @@ TEST(ParseConfig, ReadsYesAndNoWhereABooleanBelongs) {
       << "text stays text elsewhere";
 }
 
-// --- sections without effect here ---
+// --- sections without effect ---
 
 struct Shape {
   const char* name;
@@ -242,8 +242,8 @@ TEST(Resources, NameThePoolAndTheLabelsOfTheirWorkers) {
       << lines(read_experiment(tree).problems);
 }
 
-// The preview goes by these three, so a note that denied them every effect would contradict it.
-TEST(ParseConfig, NotesWhatHarnessFieldsMeanForOtherPrograms) {
+// The preview uses these three, so a note must not say that they have no effect.
+TEST(ParseConfig, NotesTheEffectOfHarnessFieldsOnOtherPrograms) {
   Value tree = with(small_experiment(), "min_validation_period", 7);
   tree = with(std::move(tree), "min_checkpoint_period", 7);
   tree = with(std::move(tree), "checkpoint_policy", "none");
@@ -314,7 +314,7 @@ TEST(ParseConfig, NotesExponentsThatLookLikeValues) {
   }
 }
 
-TEST(ParseConfig, NotesSearchesOfNothing) {
+TEST(ParseConfig, NotesSearchesWithoutHyperparameters) {
   const auto notes_of = [](const char* metric, bool smaller) {
     const Value tree =
         with(with(small_experiment(), "searcher.metric", metric), "searcher.smaller_is_better", smaller);
@@ -421,7 +421,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
   EXPECT_EQ(*parsed.config->program.find("resources")->at_path("shm_size"), Value("1G"));
 }
 
-// --- what the engine is told of the program ---
+// --- the program's traits in the engine's configuration ---
 
 TEST(ProgramTraits, RestartAfterAPauseFollowsFromOtherFields) {
   const auto begins_anew = [](const Value& tree) {
@@ -436,15 +436,14 @@ TEST(ProgramTraits, RestartAfterAPauseFollowsFromOtherFields) {
   EXPECT_FALSE(begins_anew(with(foreign, "entrypoint", "model_def:MnistTrial")));
 }
 
-TEST(ProgramTraits, OfTheDeterminedHarness) {
+TEST(ProgramTraits, DeterminedHarnessHasItsOwn) {
   EXPECT_FALSE(accepted(small_experiment()).config->program_traits.validates_on_demand);
   EXPECT_TRUE(accepted(with(small_experiment(), "entrypoint", "model_def:MnistTrial"))
                   .config->program_traits.validates_on_demand);
 }
 
-/// Its processes find each other through the launcher; a Trial class of several slots is started by way of
-/// ssh.
-TEST(SpansWorkers, FollowsFromHowItsProcessesFindEachOther) {
+/// The launcher connects the processes; a Trial class on several slots is started by ssh.
+TEST(SpansWorkers, LaunchKindDecides) {
   const auto spans = [](std::string_view path, Value value) {
     return accepted(with(small_experiment(), path, std::move(value))).config->resources.spans_workers;
   };
@@ -461,14 +460,14 @@ TEST(SpansWorkers, FollowsFromHowItsProcessesFindEachOther) {
   EXPECT_FALSE(accepted(single).config->resources.spans_workers);
 }
 
-TEST(SpansWorkers, OverAWorkerForEachRole) {
+TEST(SpansWorkers, EachRoleNeedsAWorker) {
   const Value launch = Value::Map{{"kind", "tensorflow"}, {"roles", Value::Map{{"ps", 1}, {"evaluator", 2}}}};
   Value tree = with(small_experiment(), "launch", launch);
   tree = with(std::move(tree), "resources.slots_per_trial", 4);
   EXPECT_EQ(accepted(tree).config->resources.least_workers, 4U);
 }
 
-TEST(Submission, IsTheSameReadFromItsEffectiveTree) {
+TEST(Submission, EffectiveTreeIsReadUnchanged) {
   Value tree = with(small_experiment(), "metrics", Value::Map{{"loss", "loss=([0-9.]+)"}});
   tree = with(std::move(tree), "launch", Value::Map{{"kind", "pytorch"}});
   const ParsedExperiment parsed = accepted(tree);

@@ -16,7 +16,7 @@
 
 #include "proto/parts.hpp"
 
-// Any struct of parts.hpp with anything in it, built member by member. Each function runs inside a rapidcheck
+// Structs of parts.hpp with random content, built member by member. Each function runs inside a rapidcheck
 // property and draws from it.
 
 namespace hpsearch::test {
@@ -100,7 +100,7 @@ inline void fill(engine::Units& x) {
   fill(number);
   x = engine::Units{number};
 }
-inline void fill(engine::Duration& x) {  // As it is written: in milliseconds.
+inline void fill(engine::Duration& x) {  // Durations are written in milliseconds.
   x = engine::Duration::millis(*rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 50));
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 using namespace hpsearch::engine;  // NOLINT(google-build-using-namespace)
 
-/// A searcher that is a quarter done and nothing else.
+/// A searcher whose progress is 0.25.
 class Quarter final : public Searcher {
  public:
   [[nodiscard]] Next next() const override { return NothingNow{}; }
@@ -47,7 +47,7 @@ TrialRecord trial(std::uint64_t id, TrialState state, std::uint64_t length, std:
   return record;
 }
 
-/// Four trials of a search with rungs at 1, 4 and 16: one ran through, one waits, one runs, one failed on its
+/// Four trials of a search with rungs at 1, 4 and 16: one completed, one waits, one runs, one failed on its
 /// way to 16.
 ExperimentRecord experiment() {
   ExperimentRecord record;
@@ -110,7 +110,7 @@ std::string at(const Value& value, const char* key) {
   return compact_json(*value.as_map()->find(key));
 }
 
-TEST(ClientApi, AReasonHasAllFieldsOfTheStoredOne) {
+TEST(ClientApi, ReasonHasAllFieldsOfTheStoredOne) {
   const Reason full{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, "so", 1, 2, 3, 0.5, ExpectedResult{}};
   const Value stored = proto::encode_value(full);
   const Value shown = proto::encode_value(api::reason_with_text(full));
@@ -142,7 +142,7 @@ TEST(ClientApi, SummaryOfAnExperiment) {
       R"("trials_total":4,"unit":"epochs","workspace":"default"})");
 }
 
-TEST(ClientApi, SummaryOfAnEndedExperimentSaysWhen) {
+TEST(ClientApi, SummaryOfAnEndedExperimentHasItsEnd) {
   ExperimentRecord record = experiment();
   record.state = ExperimentState::completed;
   record.ended_at = Instant::from_micros(10'500'000);
@@ -158,7 +158,7 @@ TEST(ClientApi, DetailCountsTrialsPerLength) {
   EXPECT_EQ(at(detail, "length_full"), "64");
 }
 
-TEST(ClientApi, DetailCountsSlotTimeOfLiveAttemptsToo) {
+TEST(ClientApi, DetailCountsSlotTimeOfLiveAttempts) {
   const Value detail = proto::encode_value(api::detail_of(experiment(), now));
   EXPECT_EQ(at(detail, "slot_seconds"), "10.0");  // 4 of the first trial, 2 slots × 3 s of the third.
   EXPECT_EQ(at(detail, "first_lease_at"), "3.0");
@@ -176,13 +176,13 @@ TEST(ClientApi, DetailOfAnExperimentWithoutTrials) {
   EXPECT_EQ(at(detail, "best"), "null");
 }
 
-TEST(ClientApi, SumsPast63BitsAreText) {
+TEST(ClientApi, SumsAbove63BitsAreText) {
   ExperimentRecord record = experiment();
   record.config.searcher.max_length = Units{~std::uint64_t{0}};
   EXPECT_EQ(at(proto::encode_value(api::detail_of(record, now)), "length_full"), "\"73786976294838206460\"");
 }
 
-TEST(ClientApi, ATrialThatEnded) {
+TEST(ClientApi, EndedTrial) {
   EXPECT_EQ(
       compact_json(proto::encode_value(api::trial_of(experiment(), TrialNumber{0}, now))),
       R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_metric":0.75,"best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
@@ -193,7 +193,7 @@ TEST(ClientApi, ATrialThatEnded) {
           R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trained":17,"trained_unreported":false,"trains_no_further":false,"trial":0,"worker":null,"workers":[]})");
 }
 
-TEST(ClientApi, ATrialThatRuns) {
+TEST(ClientApi, RunningTrial) {
   const Value value = proto::encode_value(api::trial_of(experiment(), TrialNumber{2}, now));
   EXPECT_EQ(at(value, "worker"), "7");
   EXPECT_EQ(at(value, "workers"), "[7]");
@@ -205,7 +205,7 @@ TEST(ClientApi, ATrialThatRuns) {
   EXPECT_EQ(at(value, "checkpoint"), "\"\"");
 }
 
-TEST(ClientApi, ATrialThatRunsAgainAfterAPause) {
+TEST(ClientApi, TrialThatRunsAgainAfterAPause) {
   ExperimentRecord record = experiment();
   Reason reason;
   reason.why = Reason::Why::user;
@@ -215,7 +215,7 @@ TEST(ClientApi, ATrialThatRunsAgainAfterAPause) {
             "\"requested by a user: the experiment was resumed\"");
 }
 
-TEST(ClientApi, AnExplanationHasTextsAndNumbers) {
+TEST(ClientApi, ExplanationHasTextsAndNumbers) {
   const ExperimentRecord record = experiment();
   engine::Explanation explanation;
   explanation.now = engine::NowAwaitsResume{Units{3}};
@@ -229,7 +229,7 @@ TEST(ClientApi, AnExplanationHasTextsAndNumbers) {
   EXPECT_EQ(at(value, "ahead"), "null");
 }
 
-TEST(ClientApi, WhatTheModelHasLearntOrNull) {
+TEST(ClientApi, ModelOrNull) {
   ExperimentRecord record = experiment();
   EXPECT_TRUE(proto::encode_value(api::model_of(record)).is_null()) << "its searcher has no model";
   Learnt learnt;
@@ -254,7 +254,7 @@ TEST(ClientApi, WhatTheModelHasLearntOrNull) {
   EXPECT_EQ(at(proto::encode_value(api::model_of(record)), "best"), "null");
 }
 
-TEST(ClientApi, BestResultOfAFinalistHasAMeanThatMayBeNull) {
+TEST(ClientApi, BestResultOfAFinalistHasAMeanOrNull) {
   api::BestResult best;
   EXPECT_EQ(proto::encode_value(best).at_path("mean"), nullptr) << "the search has no finalists";
   best.mean.emplace();
@@ -262,14 +262,14 @@ TEST(ClientApi, BestResultOfAFinalistHasAMeanThatMayBeNull) {
   EXPECT_TRUE(proto::encode_value(best).at_path("mean")->is_null());
 }
 
-TEST(ClientApi, TheBestTrialOrNull) {
+TEST(ClientApi, BestTrialOrNull) {
   ExperimentRecord record = experiment();
   EXPECT_EQ(proto::encode_value(api::best_trial(record, now)).as_map()->find("id")->as_integer()[0], 10);
   record.best.reset();
   EXPECT_TRUE(proto::encode_value(api::best_trial(record, now)).is_null());
 }
 
-TEST(ClientApi, AWorker) {
+TEST(ClientApi, Worker) {
   EXPECT_EQ(
       compact_json(proto::encode_value(api::worker_of(worker()))),
       R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"checkpoint_problem":null,"connected":false,"devices":[],"draining":false,)"
@@ -279,7 +279,7 @@ TEST(ClientApi, AWorker) {
       R"("unslotted":0,"version":null,"withdrawn":[]})");
 }
 
-TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
+TEST(ClientApi, SlotsOfLeakedProcessesAreNotUnderLease) {
   WorkerRecord record = worker();
   const AttemptKey ended{ExperimentId{3}, TrialNumber{1}, AttemptNumber{2}, LeaseId{5}};
   record.slots.take({SlotIndex{2}}, ended.lease);
@@ -291,7 +291,7 @@ TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
             R"([{"attempt":2,"experiment":3,"released":false,"slots":[2],"trial":1}])");
 }
 
-TEST(ClientApi, AWorkersDevicesPoolAndTroubles) {
+TEST(ClientApi, DevicesPoolAndTroublesOfAWorker) {
   WorkerRecord record = worker();
   record.devices = {{"GPU-1", "Fake", 2, 4096}};
   record.pool = "big";
@@ -307,7 +307,7 @@ TEST(ClientApi, AWorkersDevicesPoolAndTroubles) {
   EXPECT_EQ(at(value, "slots_withdrawn"), "1");
 }
 
-TEST(ClientApi, APreview) {
+TEST(ClientApi, Preview) {
   Preview preview;
   preview.trials = 5;
   preview.repeats = 2;
@@ -343,7 +343,7 @@ TEST(ClientApi, APreview) {
 })");
 }
 
-TEST(ClientApi, APreviewOfLengthsPastCounting) {
+TEST(ClientApi, PreviewOfUncountableLengths) {
   Preview preview;
   preview.full_length = preview.total_length = preview.expected_length = engine::past_counting;
   const std::string json = proto::to_json(preview);
@@ -355,7 +355,7 @@ TEST(ClientApi, APreviewOfLengthsPastCounting) {
             std::string::npos);
 }
 
-TEST(ClientApi, AReasonSaysItsSentenceToo) {
+TEST(ClientApi, ReasonHasItsSentence) {
   const Reason reason{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, ""};
   const Value value = proto::encode_value(api::reason_with_text(reason));
   EXPECT_EQ(*value.as_map()->find("text"), Value(sentences::describe(reason)));
@@ -363,7 +363,7 @@ TEST(ClientApi, AReasonSaysItsSentenceToo) {
   EXPECT_EQ(value.as_map()->find("detail"), nullptr);
 }
 
-TEST(ClientApi, AnErrorWithAndWithoutProblems) {
+TEST(ClientApi, ErrorWithAndWithoutProblems) {
   const Error error{Errc::not_found, "no experiment 9"};
   EXPECT_EQ(compact_json(proto::encode_value(api::error_of(error))),
             R"({"code":"not_found","message":"no experiment 9"})");

@@ -25,7 +25,7 @@ TEST(Crc32c, KnownAnswers) {  // RFC 3720, appendix B.4, and the polynomial's ch
   EXPECT_EQ(crc_of(ascending), 0x46DD794EU);
 }
 
-// The processor's instruction and the table, which stands in for it: of every length, from every alignment.
+// Compares the instruction with the table, for every length and every alignment.
 TEST(Crc32c, IsTheSameWithAndWithoutTheInstruction) {
   std::string text;
   for (std::uint32_t i = 0; i < 80; ++i) {
@@ -47,7 +47,7 @@ TEST(Crc32c, ContinuesWhereItStopped) {
   }
 }
 
-TEST(Crc32c, SeesEveryBit) {
+TEST(Crc32c, DetectsEveryFlippedBit) {
   const std::string text = "nineteen characters";
   for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
     std::string flipped = text;

@@ -22,7 +22,7 @@ Value hparams() {
                     {"warmup", Value{}}, {"width", 64.0}};
 }
 
-/// The same event, on somebody's request.
+/// The same event, requested by a client.
 template <class Body>
 Body by_ann(Body body) {
   body.actor = "ann";
@@ -199,15 +199,15 @@ Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung", 12U, 2U, 40U, 0.25};
 }
 
-/// With something in every field.
+/// A reason with all fields set.
 Reason whole_reason(Reason::Why why) {
   Reason reason = rung_reason(why);
   reason.expected = ExpectedResult{0.931, 0.0125, -3.25, 0.875, {12, 7, 3}};
   return reason;
 }
 
-/// Adds an example of each kind that has none, made from its list of fields. When such a kind gets another
-/// field, write its example as it was into example_events(), with `whole` false, and the new one beside it.
+/// Adds an example of each kind that has none, made from its list of fields. If such a kind gets another
+/// field, move its old example to example_events(), with `whole` false, and add the new one.
 std::vector<Example<EventBody>> with_every_kind(std::vector<Example<EventBody>> examples) {
   for_each_kind_of_event([&examples]<class Kind>(const Kind& /*empty*/) {
     const auto is_one = [](const auto& example) { return std::holds_alternative<Kind>(example.value); };

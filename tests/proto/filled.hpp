@@ -16,7 +16,7 @@
 
 namespace hpsearch::test {
 
-/// Follows a spelling and puts something into every field, the same each time: numbers count up from 1, a
+/// Follows a spelling and sets every field to a fixed value: numbers count up from 1, a
 /// text is its field's key, a list has two items, an enum has its second word.
 class Filler {
  public:
@@ -83,7 +83,7 @@ class Filler {
   std::uint64_t number_ = 0;
 };
 
-/// An event with something in every field.
+/// An event with all fields set.
 template <class Kind>
 [[nodiscard]] Kind filled() {
   Kind event;

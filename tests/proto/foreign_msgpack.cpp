@@ -17,7 +17,7 @@ Bytes packed(Pack pack) {
   return bytes_of(std::string(buffer.data(), buffer.size()));
 }
 
-/// msgpack's own packer writes 64.0 as an integer; a copy must not.
+/// msgpack's packer writes 64.0 as an integer; a copy must keep the real.
 void repack(Packer& packer, msgpack::sbuffer& buffer, const msgpack::object& object) {
   switch (object.type) {
     case msgpack::type::ARRAY:

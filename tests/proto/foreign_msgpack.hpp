@@ -8,14 +8,14 @@
 
 #include "hpsearch/proto/wire/wire.hpp"
 
-// Message bytes taken apart and put together again by msgpack's own classes: what a peer might send that is
-// not ours, or not of our version.
+// Takes messages apart and reassembles them with msgpack's own classes, to make messages of other programs or
+// other versions.
 
 namespace hpsearch::test {
 
 /// A list of raw msgpack items, and one that is a map as raw keys and values.
 struct Apart {
-  std::vector<proto::Bytes> items;                         ///< Of the outer list; the last one is the body.
+  std::vector<proto::Bytes> items;  ///< The items of the outer list; the last one is the body.
   std::vector<std::pair<std::string, proto::Bytes>> body;  ///< Members of that last item.
 };
 

@@ -11,7 +11,7 @@
 #include "hpsearch/proto/wire/wire.hpp"
 #include "proto/examples.hpp"
 
-// Formats are an interface: bytes that some release wrote are read for ever, and never written differently
+// Formats are an interface: bytes of a release must be readable forever, and are never written differently
 // without a new version. A golden file is never edited. HPSEARCH_BLESS=1 writes those that are missing.
 
 namespace hpsearch::test {
@@ -34,7 +34,7 @@ std::optional<Bytes> read_golden(const fs::path& file) {
   return Bytes(bytes.begin(), bytes.end());
 }
 
-/// The golden bytes; those of `now` when they are missing and we are asked to bless.
+/// The golden bytes; if they are missing and HPSEARCH_BLESS is set, `now`.
 Bytes golden(const std::string& folder, const std::string& name, const Bytes& now) {
   const fs::path file = golden_file(folder, name);
   if (const auto bytes = read_golden(file)) {

@@ -8,8 +8,8 @@
 #include "proto/examples.hpp"
 #include "proto/foreign_msgpack.hpp"
 
-// Bytes from strangers: whatever they are, an Error and nothing else. Run under the address and undefined
-// behaviour sanitizers; the fuzz targets go where these tables do not.
+// Untrusted bytes must give an Error for any content. Runs with the address and undefined
+// behaviour sanitizers; the fuzz targets cover what these tables don't.
 
 namespace hpsearch::test {
 namespace {
@@ -21,7 +21,7 @@ using proto::Bytes;
 /// A decoder, and the bytes of every example it reads.
 struct Decoder {
   std::string name;
-  /// What went wrong; nothing when the bytes were read.
+  /// Returns the error; nothing if the bytes were read.
   std::function<std::optional<Error>(std::span<const std::byte>)> decode;
   std::vector<std::pair<std::string, Bytes>> examples;
 };
@@ -55,7 +55,7 @@ void expect_corrupt(const Decoder& decoder, const std::string& what, const Bytes
   EXPECT_FALSE(error->message.empty()) << what;
 }
 
-TEST(HostileMsgpack, TableOfKnownTricks) {
+TEST(HostileMsgpack, KnownTricksAreRefused) {
   const std::string many_lists(200'000, '\x91');
   std::string many_maps;
   for (int i = 0; i < 100'000; ++i) {
@@ -103,7 +103,7 @@ TEST(HostileMsgpack, TableOfKnownTricks) {
   }
 }
 
-TEST(HostileMsgpack, EverySingleByte) {
+TEST(HostileMsgpack, EverySingleByteIsRefused) {
   for (const Decoder& decoder : decoders()) {
     for (int byte = 0; byte < 256; ++byte) {
       expect_corrupt(decoder, "byte " + std::to_string(byte), {static_cast<std::byte>(byte)});
@@ -111,7 +111,7 @@ TEST(HostileMsgpack, EverySingleByte) {
   }
 }
 
-TEST(HostileMsgpack, CutAtEveryByte) {
+TEST(HostileMsgpack, CutBytesAreRefused) {
   for (const Decoder& decoder : decoders()) {
     for (const auto& [name, bytes] : decoder.examples) {
       ASSERT_FALSE(decoder.decode(bytes)) << name;
@@ -123,7 +123,7 @@ TEST(HostileMsgpack, CutAtEveryByte) {
   }
 }
 
-TEST(HostileMsgpack, SomethingAfterTheEnd) {
+TEST(HostileMsgpack, BytesAfterTheEndAreRefused) {
   for (const Decoder& decoder : decoders()) {
     for (const auto& [name, bytes] : decoder.examples) {
       for (const auto& [kind, more] : one_of_each_kind()) {
@@ -135,8 +135,8 @@ TEST(HostileMsgpack, SomethingAfterTheEnd) {
   }
 }
 
-// A flipped bit may still be a message. It must not be anything worse.
-TEST(HostileMsgpack, EveryBitFlipped) {
+// A flipped bit may still give a message, but no crash.
+TEST(HostileMsgpack, FlippedBitsNeverCrash) {
   std::size_t refused = 0;
   for (const Decoder& decoder : decoders()) {
     for (const auto& [name, bytes] : decoder.examples) {
@@ -150,7 +150,7 @@ TEST(HostileMsgpack, EveryBitFlipped) {
   EXPECT_GT(refused, 0U);
 }
 
-/// All ways to replace one value somewhere in `raw` (a field, or deeper) by one of each kind.
+/// All ways to replace one value of `raw` (a field, or deeper) by one of each kind.
 void each_replacement(const Bytes& raw, const std::function<void(const Bytes&)>& take) {
   for (const auto& [kind, other] : one_of_each_kind()) {
     take(other);
@@ -182,7 +182,7 @@ void each_replacement(const Bytes& raw, const std::function<void(const Bytes&)>&
   }
 }
 
-TEST(HostileMsgpack, EveryValueReplacedByEveryKind) {
+TEST(HostileMsgpack, ReplacedValuesNeverCrash) {
   std::size_t tried = 0;
   for (const Decoder& decoder : decoders()) {
     for (const auto& [name, bytes] : decoder.examples) {
@@ -197,8 +197,8 @@ TEST(HostileMsgpack, EveryValueReplacedByEveryKind) {
   EXPECT_GT(tried, 5'000U);
 }
 
-// Every key of every body that stands there twice.
-TEST(HostileMsgpack, EveryKeyTwice) {
+// Duplicates every key of every body.
+TEST(HostileMsgpack, DuplicateKeysAreRefused) {
   for (const Decoder& decoder : decoders()) {
     for (const auto& [name, bytes] : decoder.examples) {
       const Apart apart = take_apart(bytes);
@@ -211,7 +211,7 @@ TEST(HostileMsgpack, EveryKeyTwice) {
   }
 }
 
-TEST(HostileMsgpack, ValuesWithKeysTwiceOrOutOfOrder) {
+TEST(HostileMsgpack, DuplicateOrUnorderedKeysOfValuesAreRefused) {
   for (const char* map : {"\x82\xA1\x61\x01\xA1\x61\x02", "\x82\xA1\x62\x01\xA1\x61\x02"}) {
     Apart apart =
         take_apart(proto::encode_event(engine::ExperimentCreated{engine::ExperimentId{1}, {}, "", ""}));
@@ -221,7 +221,7 @@ TEST(HostileMsgpack, ValuesWithKeysTwiceOrOutOfOrder) {
   }
 }
 
-TEST(HostileMsgpack, MetricsWithANameTwice) {
+TEST(HostileMsgpack, DuplicateMetricsAreRefused) {
   Apart apart = take_apart(proto::encode_event(
       engine::ReportTaken{{}, 1, engine::MetricsReport{engine::Units{1}, {{"loss", 1.0}}}}));
   auto report = members_of(apart.body.back().second);

@@ -56,21 +56,21 @@ TEST(Json, ReadsEveryKind) {
             Value(Value::Map{{"a", Value::Map{}}, {"b", Value::List{1, -2.5, true, Value{}, "xé\n"}}}));
 }
 
-TEST(Json, IntegersStayIntegersAndRealsReals) {
+TEST(Json, IntegersAndRealsKeepTheirKind) {
   const auto parsed = parse_json("[64, 64.0, 6e1, -0.0, 9223372036854775807, -9223372036854775808]");
   ASSERT_TRUE(parsed);
   EXPECT_TRUE(same(*parsed, Value(Value::List{64, 64.0, 60.0, -0.0, std::numeric_limits<std::int64_t>::max(),
                                               std::numeric_limits<std::int64_t>::min()})));
 }
 
-TEST(Json, ClassesAreTheRealsThatJsonCannotSpellWhereMetricsAreRead) {
+TEST(Json, ClassesAreRealsInMetrics) {
   const auto parsed =
       parse_json(R"([{"class":"nan"},{"class":"+inf"},{"class":"-inf"}])", {}, NonFinite::reals);
   ASSERT_TRUE(parsed);
   EXPECT_TRUE(same(*parsed, Value(Value::List{nan, infinity, -infinity})));
 }
 
-TEST(Json, WhatUsersWriteStaysAsItIs) {
+TEST(Json, ClassesInUsersValuesStayMaps) {
   for (const char* text :
        {R"({"class":"nan"})", R"({"class":"+inf"})", R"({"class":"-inf"})", R"({"data":{"class":"nan"}})",
         R"([{"class":"nan"},"nan","inf","-inf",".nan",".inf","NaN","Infinity","yes","no","null","1e999"])"}) {
@@ -84,7 +84,7 @@ TEST(Json, WhatUsersWriteStaysAsItIs) {
   EXPECT_EQ(*map, Value(Value::Map{{"class", "nan"}}));
 }
 
-TEST(Json, RealsOfMetricsAreTheirNumbersOrClasses) {
+TEST(Json, RealOfReadsNumbersAndClasses) {
   EXPECT_EQ(real_of(Value(2)), 2.0);
   EXPECT_EQ(real_of(Value(0.5)), 0.5);
   EXPECT_EQ(real_of(Value(Value::Map{{"class", "-inf"}})), -infinity);
@@ -111,7 +111,7 @@ TEST(Json, ErrorsBeginWithLineAndColumn) {
   EXPECT_EQ(error_of("{} {}").substr(0, 4), "1:4:");
 }
 
-TEST(Json, HostileTable) {
+TEST(Json, HostileTextsAreRefused) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"nothing", ""},
       {"white space only", " \n\t"},
@@ -183,7 +183,7 @@ TEST(Json, BytesAreLimited) {
   EXPECT_EQ(error_of("12345", limits), "1:1: JSON of 5 bytes (at most 4 are read)");
 }
 
-TEST(Json, CutAnywhereItIsAnError) {
+TEST(Json, CutTextIsAnError) {
   const std::string text = R"({"a":[1,-2.5e3,true,null,{"class":"nan"}],"b":"é\u00e9\\"})";
   ASSERT_TRUE(parse_json(text));
   for (std::size_t size = 0; size < text.size(); ++size) {
@@ -191,13 +191,13 @@ TEST(Json, CutAnywhereItIsAnError) {
   }
 }
 
-TEST(Json, MessagesAreShortAndValidTextWhateverWasSent) {
+TEST(Json, MessagesAreShortAndValidText) {
   const std::string message = error_of("\"" + std::string(100'000, 'x') + "\xFF\"");
   EXPECT_LT(message.size(), 300U);
   EXPECT_EQ(message.find('\xFF'), std::string::npos);
 }
 
-TEST(Json, ManyKeysInAnyOrderAreNoTrap) {
+TEST(Json, ManyUnorderedKeysTakeLittleTime) {
   std::string text = "{";
   for (int i = 30'000; i > 0; --i) {
     text += "\"" + std::to_string(i * 7919 % 30'001) + "\":0" + (i > 1 ? "," : "}");

@@ -33,7 +33,7 @@ inline constexpr const char* heading_of<engine::ExitReport> = "report exit";
 template <>
 inline constexpr const char* heading_of<engine::Report> = "report";
 
-/// Follows a spelling and writes the rows of proto/SCHEMA.md that its fields should have.
+/// Follows a spelling and writes the rows that proto/SCHEMA.md should have for its fields.
 class FieldLister {
  public:
   template <class T>
@@ -87,7 +87,7 @@ class FieldLister {
     }
   }
 
-  /// Of a unit that its type has.
+  /// The unit that a type has.
   static std::string unit_of(const engine::Units& /*member*/) { return "length"; }
   static std::string unit_of(const engine::Duration& /*member*/) { return "ms"; }
   static std::string unit_of(const engine::ExperimentId& /*member*/) { return "id"; }

@@ -10,9 +10,9 @@
 #include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
 
-// The members of each struct that goes over the wire or into the store, as a tuple of references. Structured
-// bindings must name every member, so a struct that gains one does not compile here until it is added:
-// nothing can be forgotten in proto's spelling without a test failing.
+// The members of each struct on the wire or in the store, as a tuple of references. Structured
+// bindings must name every member, so a struct with a new member doesn't compile here until it is added. So
+// a test fails if proto's spelling lacks a member.
 
 namespace hpsearch::test {
 
@@ -201,9 +201,9 @@ auto parts(Is<proto::Refused> auto& x) {
   return std::tie(why, incarnation);
 }
 
-// --- structs of the engine that list their fields: events and what is in them ---
+// --- structs of the engine with a list of fields: events and their parts ---
 
-/// Becomes any member when an aggregate is initialised with it.
+/// Converts to any member when an aggregate is initialized.
 struct AnyMember {
   template <class Member>
   operator Member() const;  // NOLINT(google-explicit-constructor)
@@ -219,7 +219,7 @@ template <class Aggregate, class... Members>
   }
 }
 
-/// Not `parsed` of ExperimentCreated and LimitsChanged, which is no part of the event.
+/// Without `parsed` of ExperimentCreated and LimitsChanged, which isn't part of the event.
 template <class T>
 concept ListsAllMembers = proto::ListsFields<T> && !requires(T & x) {
   x.parsed;

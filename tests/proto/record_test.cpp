@@ -14,7 +14,7 @@
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
 
-// Structs that another room spells, as it would.
+// Structs with a spelling, as another room would write one.
 
 namespace hpsearch::test {
 
@@ -54,7 +54,7 @@ void spell(auto& fields, proto::Is<Letter> auto& letter) {
 
 using Post = std::variant<Parcel, Letter>;
 
-/// For people's JSON.
+/// A record in JSON for people.
 struct Address {
   std::uint64_t inode = 0;
   std::vector<Letter> letters;
@@ -93,14 +93,14 @@ Parcel full_parcel() {
           .maybe = 7};
 }
 
-TEST(Records, AreReadBackAsTheyWereWritten) {
+TEST(Records, AreReadBackUnchanged) {
   const auto read = proto::decode_record<Parcel>(proto::encode_record(full_parcel()));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, full_parcel());
   EXPECT_EQ(*proto::decode_record<Parcel>(proto::encode_record(Parcel{})), Parcel{});
 }
 
-TEST(Records, OfAVariantAreWhatTheirTagSays) {
+TEST(Records, TagSelectsTheAlternative) {
   for (const Post& post : {Post(full_parcel()), Post(Letter{"dear"})}) {
     const auto read = proto::decode_record<Post>(proto::encode_record(post));
     ASSERT_TRUE(read) << read.error().message;
@@ -110,13 +110,13 @@ TEST(Records, OfAVariantAreWhatTheirTagSays) {
             "the record: it has no type");
 }
 
-TEST(Records, SayWhichFieldIsWrong) {
+TEST(Records, ErrorsNameTheField) {
   const auto read = proto::decode_record<Parcel>(proto::encode_record(Letter{"dear"}));
   EXPECT_EQ(read.error().code, Errc::corrupt);
   EXPECT_EQ(read.error().message, "the record: number is missing");
 }
 
-/// What is wrong with a map of any bytes that is written as these.
+/// The problem with a map that is written as these items.
 std::string wrong_with(const std::vector<std::string>& texts) {
   proto::Bytes bytes;
   proto::MsgpackWriter out(bytes);
@@ -129,12 +129,12 @@ std::string wrong_with(const std::vector<std::string>& texts) {
   return trouble.what;
 }
 
-TEST(Records, RejectMapsThatAreNoPairs) {
+TEST(Records, MapsWithoutPairsAreRefused) {
   EXPECT_EQ(wrong_with({"A", "1", "A", "2"}), "has a key that stands twice");
   EXPECT_EQ(wrong_with({"A", "1", "B"}), "ends with a key without a value");
 }
 
-TEST(Records, CutAnywhereAreErrors) {
+TEST(Records, CutRecordsAreErrors) {
   const std::string whole = proto::encode_record(Post(full_parcel()));
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {
     const auto read = proto::decode_record<Post>(std::string_view(whole).substr(0, cut));
@@ -144,8 +144,8 @@ TEST(Records, CutAnywhereAreErrors) {
   EXPECT_FALSE(proto::decode_record<Post>(whole + '\0'));
 }
 
-/// Without a checksum a changed byte may be another record; it is never more than that.
-TEST(Records, WithAnyByteChangedAreErrorsOrOtherRecords) {
+/// Without a checksum, a changed byte may give another record, but no crash.
+TEST(Records, ChangedBytesAreErrorsOrOtherRecords) {
   const std::string whole = proto::encode_record(Post(full_parcel()));
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (int bits = 1; bits < 256; ++bits) {
@@ -163,7 +163,7 @@ TEST(Records, WithAnyByteChangedAreErrorsOrOtherRecords) {
   }
 }
 
-TEST(Records, InJsonAreReadBackWithEveryNumberTheyHold) {
+TEST(Records, JsonKeepsEveryNumber) {
   for (const std::uint64_t inode :
        {std::uint64_t{0}, std::uint64_t{1} << 62U, std::uint64_t{1} << 63U, ~std::uint64_t{0}}) {
     const Address address{.inode = inode, .letters = {{"dear"}, {"you"}}};
@@ -175,7 +175,7 @@ TEST(Records, InJsonAreReadBackWithEveryNumberTheyHold) {
   }
 }
 
-TEST(Records, InJsonTakeNoTextForASmallNumber) {
+TEST(Records, JsonRefusesTextForASmallNumber) {
   for (const char* text : {"", "2", "-1", "018446744073709551615", "18446744073709551616", "x"}) {
     const auto read = proto::decode_value<Address>(engine::Value::Map{{"inode", text}});
     ASSERT_FALSE(read) << text;

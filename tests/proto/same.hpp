@@ -13,7 +13,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "proto/parts.hpp"
 
-// Equality member by member, with NaN the same as NaN and 0.0 another than -0.0.
+// Equality member by member. NaN equals NaN, and 0.0 differs from -0.0.
 
 namespace hpsearch::test {
 

@@ -30,7 +30,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// The first row of a table with the columns that tables of events have.
+/// The head of a table of an event.
 constexpr const char* head_of_table =
     "| field | type | unit | since | when missing | meaning |\n|---|---|---|---|---|---|\n";
 
@@ -73,9 +73,9 @@ std::string read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// What the comments of a struct in events.hpp say.
+/// The comments of a struct in events.hpp.
 struct Comments {
-  std::string of_struct;                         ///< Its sentences, in one line.
+  std::string of_struct;                         ///< All sentences on one line.
   std::map<std::string, std::string> of_fields;  ///< By key.
 };
 
@@ -83,8 +83,7 @@ void append_words(std::string& text, const std::string& words) {
   text += (text.empty() || words.empty() ? "" : " ") + words;
 }
 
-/// Line by line, as clang-format leaves them: a member may take several lines, and so may the comment after
-/// it.
+/// Reads the lines that clang-format writes: a member may have several lines, and so may its comment.
 Comments comments_on(const std::string& type) {
   const std::string header = read_file(HPSEARCH_EVENTS_FILE);
   const std::size_t named = header.find(" type = \"" + type + "\";");

@@ -13,18 +13,18 @@
 #include "proto/listed_fields.hpp"
 #include "proto/schema_page.hpp"
 
-// proto/SCHEMA.md against the bytes: the examples have something in every field, so their keys are all the
-// keys there are, and taking one away shows what a reader does without it.
+// Compares proto/SCHEMA.md with the bytes: the examples have all fields set, so they have all
+// keys, and a message without one of them shows how a reader handles that.
 
 namespace hpsearch::test {
 namespace {
 
 using proto::Bytes;
 using Members = std::vector<std::pair<std::string, Bytes>>;
-/// True when the whole message is still read with this map in its place.
+/// Whether the whole message is still read with this map in it.
 using StillRead = std::function<bool(const Bytes&)>;
 
-/// The heading that a type like "list of [held attempt](#held-attempt)" points to, or "".
+/// The heading that a type like "list of [held attempt](#held-attempt)" links to, or "".
 std::string heading_in(const std::string& type) {
   const auto open = type.find('[');
   return open == std::string::npos ? "" : type.substr(open + 1, type.find(']') - open - 1);
@@ -38,7 +38,7 @@ Bytes list_of(const std::vector<Bytes>& items) {
   return list;
 }
 
-/// The tables that describe this map: for a report also the one of its kind.
+/// The tables that describe this map; for a report also the table of its kind.
 std::vector<SchemaField> fields_for(const std::string& heading, const Members& members) {
   std::vector<SchemaField> fields = schema_fields(heading);
   if (heading == "report") {
@@ -102,7 +102,7 @@ void expect_message_described(const std::string& type, const Bytes& bytes, Decod
   });
 }
 
-TEST(Schema, DescribesWhatWorkersSay) {
+TEST(Schema, DescribesMessagesOfWorkers) {
   for (const auto& example : examples_from_worker()) {
     if (!example.whole) {
       continue;
@@ -112,7 +112,7 @@ TEST(Schema, DescribesWhatWorkersSay) {
   }
 }
 
-TEST(Schema, DescribesWhatTheDaemonSays) {
+TEST(Schema, DescribesMessagesOfTheDaemon) {
   for (const auto& example : examples_from_daemon()) {
     if (!example.whole) {
       continue;
@@ -122,7 +122,7 @@ TEST(Schema, DescribesWhatTheDaemonSays) {
   }
 }
 
-/// Sections of events that the page lacks are written when we are asked to bless.
+/// Sections of events that the page lacks are written with HPSEARCH_BLESS=1.
 template <class Kind>
 void expect_listed() {
   const std::vector<SchemaField> fields = listed_fields<Kind>();
@@ -145,7 +145,7 @@ TEST(Schema, ListsTheFieldsOfEvents) {
   for_each_kind_of_event([]<class Kind>(const Kind& /*empty*/) { expect_listed<Kind>(); });
 }
 
-TEST(Schema, DescribesWhatIsStored) {
+TEST(Schema, DescribesStoredEvents) {
   for (const auto& example : example_events()) {
     if (!example.whole) {
       continue;

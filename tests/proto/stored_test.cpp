@@ -54,7 +54,7 @@ TEST(FilledEvent, HasSomethingInEveryField) {
   });
 }
 
-// Our own order takes a shorter way through the decoder than a stranger's; both lead to the same event.
+// The decoder reads our own order of members faster than others; both give the same event.
 TEST(StoredEvent, MembersInAnotherOrderAreTheSameEvent) {
   for (const auto& example : example_events()) {
     Apart apart = take_apart(encode_event(example.value));
@@ -65,7 +65,7 @@ TEST(StoredEvent, MembersInAnotherOrderAreTheSameEvent) {
   }
 }
 
-TEST(StoredEvent, OneDecoderReadsAllEventsOneAfterTheOther) {
+TEST(StoredEvent, OneDecoderReadsAllEvents) {
   proto::EventDecoder decoder;
   EventBody body;
   for (const auto& example : example_events()) {
@@ -120,7 +120,7 @@ TEST(StoredEvent, OtherVersionsAreRefused) {
   }
 }
 
-TEST(StoredEvent, UnknownTypesAreOfANewerBuild) {
+TEST(StoredEvent, UnknownTypesAreAVersionMismatch) {
   Apart apart = take_apart(encode_event(engine::ExperimentPaused{engine::ExperimentId{1}}));
   apart.items[1] = raw_text("trial_cloned");
   const auto decoded = decode_event(put_together(apart));
@@ -150,7 +150,7 @@ TEST(StoredEvent, IsAMapForPeople) {
             R"("state":"STOPPED","trial":2,"type":"trial_ended"})");
 }
 
-TEST(StoredEvent, ReportsForPeopleSayWhatTheyAre) {
+TEST(StoredEvent, ReportsForPeopleHaveTheirKind) {
   const engine::Event event{
       engine::Lsn{13}, engine::Instant::from_micros(0),
       engine::ReportTaken{
@@ -163,14 +163,14 @@ TEST(StoredEvent, ReportsForPeopleSayWhatTheyAre) {
             R"("seq":2,"trial":0,"type":"report_taken"})");
 }
 
-TEST(StoredEvent, NumbersPast63BitsAreTextForPeople) {
+TEST(StoredEvent, NumbersAbove63BitsAreTextForPeople) {
   const engine::Event event{
       engine::Lsn{1}, {}, engine::ExperimentPaused{engine::ExperimentId{~std::uint64_t{0}}}};
   const Value value = proto::to_value(event);
   EXPECT_EQ(*value.as_map()->find("experiment"), Value("18446744073709551615"));
 }
 
-TEST(ShownEvent, ComesBackFromJsonAsItWas) {
+TEST(ShownEvent, IsReadBackFromJson) {
   std::uint64_t lsn = 0;
   for (const auto& example : example_events()) {
     const engine::Event event{engine::Lsn(++lsn), engine::Instant::from_micros(1'700'000'000'123'456),
@@ -185,7 +185,7 @@ TEST(ShownEvent, ComesBackFromJsonAsItWas) {
   }
 }
 
-TEST(ShownEvent, ThatCannotBeReadNamesTheField) {
+TEST(ShownEvent, ErrorNamesTheField) {
   Value::Map paused{{"type", "experiment_paused"}, {"lsn", 4}, {"at", 1.5}, {"experiment", 7}};
   ASSERT_TRUE(proto::event_of(paused));
   const auto message_without = [&paused](const char* field) {

@@ -68,7 +68,7 @@ TEST(Wire, EmptyFieldsTakeNoBytes) {
   EXPECT_TRUE(take_apart(frame).body.empty());
 }
 
-TEST(Wire, OtherVersionsAreRefusedWhateverFollows) {
+TEST(Wire, OtherVersionsAreRefusedForAnyContent) {
   for (const std::uint64_t version : {proto::oldest_wire_version - 1, proto::wire_version + 1}) {
     Apart apart = take_apart(encode({}, FromWorker(proto::Beat{})));
     apart.items[0] = raw_integer(version);
@@ -93,7 +93,7 @@ TEST(Wire, EachSideRefusesItsOwnMessages) {
   EXPECT_FALSE(decode_from_daemon(encode({}, FromWorker(proto::Beat{}))));
 }
 
-TEST(Wire, FramesPastTheLimitAreRefused) {
+TEST(Wire, FramesAboveTheLimitAreRefused) {
   proto::LogPart part;
   part.text.assign(proto::max_frame_bytes, 'x');
   const auto decoded = decode_from_worker(encode({}, FromWorker(part)));
@@ -101,9 +101,10 @@ TEST(Wire, FramesPastTheLimitAreRefused) {
   EXPECT_EQ(decoded.error().code, Errc::corrupt);
 }
 
-TEST(Wire, FramesOfExactlyTheLimitAreRead) {
+TEST(Wire, FramesAtTheLimitAreRead) {
   proto::LogPart part;
-  const std::size_t around = encode({}, FromWorker(part)).size() + 3;  // Three more for the longer length.
+  const std::size_t around =
+      encode({}, FromWorker(part)).size() + 3;  // Three more bytes for the longer length.
   part.text.assign(proto::max_frame_bytes - around - 1, 'x');
   while (encode({}, FromWorker(part)).size() < proto::max_frame_bytes) {
     part.text += 'x';
@@ -128,7 +129,7 @@ TEST(Wire, ErrorsNameTheField) {
   EXPECT_EQ(decoded.error().message, "REPORTS: reports[0].step is a text, not an integer of at least 0");
 }
 
-TEST(Wire, CreditThatIsNoAmountIsRefusedWithItsMessage) {
+TEST(Wire, InvalidCreditIsRefusedWithItsMessage) {
   Apart apart = take_apart(encode({}, FromDaemon(proto::Ack{{}, 1, 65'536})));
   ASSERT_EQ(apart.body.back().first, "credit");
   for (const Bytes& wrong : {raw_text("much"), bytes_of("\xff")}) {  // -1
@@ -140,7 +141,7 @@ TEST(Wire, CreditThatIsNoAmountIsRefusedWithItsMessage) {
   }
 }
 
-TEST(Wire, TextThatIsNotUtf8IsRepairedBeforeItIsSent) {
+TEST(Wire, InvalidUtf8IsRepairedBeforeItIsSent) {
   engine::ExitReport exit;
   exit.log_tail = "caf\xC3";  // Cut in the middle of a character.
   const auto decoded = decode_from_worker(encode({}, FromWorker(proto::Reports{{}, 1, {exit}})));
@@ -157,7 +158,7 @@ TEST(Wire, LogTextKeepsItsBytes) {
   EXPECT_EQ(std::get<proto::LogPart>(decoded->message).text, part.text);
 }
 
-TEST(Wire, MetricsAreSentSortedAndTheLastOfANameCounts) {
+TEST(Wire, MetricsAreSentSortedAndTheLastDuplicateCounts) {
   const engine::MetricsReport untidy{engine::Units{1}, {{"b", 1.0}, {"a", 2.0}, {"b", 3.0}}};
   const auto decoded = decode_from_worker(encode({}, FromWorker(proto::Reports{{}, 1, {untidy}})));
   ASSERT_TRUE(decoded);
@@ -165,7 +166,7 @@ TEST(Wire, MetricsAreSentSortedAndTheLastOfANameCounts) {
   EXPECT_EQ(report.metrics, (engine::Metrics{{"a", 2.0}, {"b", 3.0}}));
 }
 
-TEST(Wire, MetricsOfAStrangerMayStandInAnyOrderAndBeIntegers) {
+TEST(Wire, ForeignMetricsMayBeUnorderedOrIntegers) {
   Apart apart = take_apart(
       encode({}, FromWorker(proto::Reports{{}, 1, {engine::MetricsReport{engine::Units{1}, {}}}})));
   auto report = members_of(items_of(apart.body.back().second)[0]);

@@ -61,7 +61,7 @@ ExitReport exit_report(const AttemptEnd& end, bool kill_decided, const jobs::Lau
   // killed.
   const bool is_lost_part = is_lost && kill_decided && !spec.rendezvous.addresses.empty();
   const bool killed_here = !is_lost_part && (end.signaled_by_us || (is_lost && kill_decided));
-  // A program that its worker paused has neither failed nor succeeded, however it ended.
+  // A program that its worker paused has neither failed nor succeeded, with any exit status.
   const bool paused_here = end.paused_alone && is_known && !is_lost;
   const auto setup = failed && !program.by_signal ? setup_failure_of(program.log_tail) : std::nullopt;
   const std::string no_steps = end.standstill.empty()

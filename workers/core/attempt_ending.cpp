@@ -1,4 +1,4 @@
-// AttemptMachine: how its program ends, by itself or with help.
+// AttemptMachine: the end of its program, voluntary or forced.
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ using engine::Lsn;
 void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
   if (!reports_for_attempt()) {
     if (spec_.launch.kind == jobs::LaunchKind::mpi) {
-      terminate(now, out);  // Its process only keeps the slots.
+      terminate(now, out);  // Its process only holds the slots.
     } else if (takes_checkpoint_signal()) {
       ask_by_signal(now, out);
     } else {
@@ -34,44 +34,44 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     return;
   }
   if (!dialogue_.prints_lines()) {
-    ladder_.ask(patience(), now);  // Its next report, if there is one, is answered so.
+    ladder_.ask(patience(), now);  // The answer to its next report, if there is one, is this decision.
     return;
   }
   if (may_finish() && is_wanted_at_its_end()) {
-    ladder_.ask(patience(), now);  // Most end there by themselves.
+    ladder_.ask(patience(), now);  // Most programs end there voluntarily.
   } else if (ladder_.rung() == Rung::asked && !orders_.may_finish && !trains_on()) {
-    ladder_.ask(rules_.grace, now);  // It was let finish, and is not any longer.
+    ladder_.ask(rules_.grace, now);  // It was allowed to finish, and isn't any more.
   } else if (ladder_.rung() < Rung::terminated) {
     note_its_end(out);
     terminate(now, out);
   }
 }
 
-/// It has reported what comes after the report that its searcher decided upon.
+/// Whether it has reported steps after the report that its searcher decided on.
 bool AttemptMachine::trains_on() const noexcept {
   return length_reported_ && last_step_ && *last_step_ > *length_reported_;
 }
 
-/// It is at its length, and what it does there it may finish: evaluate its model, save it.
+/// Whether it is at its length and may finish its work there: evaluating or saving its model.
 bool AttemptMachine::may_finish() const noexcept {
   return orders_.may_finish && length_reported_ && *length_reported_ >= orders_.length && !trains_on();
 }
 
-/// Files that it saves at its end are needed: the checkpoint of a paused trial, or the model of a trial that
-/// reached its full length.
+/// Whether the files that it saves at its end are needed: the checkpoint of a paused trial, or the model of a
+/// trial that reached its full length.
 bool AttemptMachine::is_wanted_at_its_end() const noexcept {
   return orders_.end_as == engine::Directive::pause || orders_.length >= spec_.max_length;
 }
 
-/// The time that a program has to end by itself once its end is decided. If an attempt runs on several
+/// The time that a program has to end voluntarily after the decision. If an attempt runs on several
 /// workers, only rank 0 reports, and the others end with it.
 Duration AttemptMachine::patience() const noexcept {
   const bool finishes = reports_for_attempt() ? may_finish() : orders_.may_finish;
   return finishes ? std::max(rules_.grace, spec_.finish_within) : rules_.grace;
 }
 
-/// A program that only prints does not know the decision, so a report beyond its length shows that it trains
-/// on. A program that got the answer to end and reports beyond its length ignores it.
+/// A program that only prints doesn't get the decision, so a report beyond its length shows that it continues
+/// training. A program that got the answer to end and reports beyond its length ignores the answer.
 void AttemptMachine::end_if_it_trains_on(bool asks, Instant now, AttemptOutput& out) {
   const bool asked = orders_.end_as && ladder_.rung() == Rung::asked;
   if (asked && asks && dialogue_.knows_end() && trains_on()) {
@@ -84,7 +84,7 @@ void AttemptMachine::end_if_it_trains_on(bool asks, Instant now, AttemptOutput& 
   }
 }
 
-/// Notes for the author that files which the program saves at its end are missing.
+/// Notes for the author that files which the program should save at its end are missing.
 void AttemptMachine::note_its_end(AttemptOutput& out) {
   if (!reports_for_attempt() || !length_reported_ || *length_reported_ < orders_.length ||
       !is_wanted_at_its_end()) {
@@ -112,10 +112,10 @@ bool AttemptMachine::takes_checkpoint_signal() const {
   return !spec_.checkpoint_signal.empty();
 }
 
-/// For programs that get no answers, or do not ask in time.
+/// For programs that get no answers, or don't ask in time.
 void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
   ladder_.ask(rules_.grace, now);
-  end_.signaled_by_us = true;  // That it ends then is no decision of its own.
+  end_.signaled_by_us = true;  // If it ends now, that isn't its own decision.
   if (phase_ == Phase::running) {
     out.effects.emplace_back(SignalProgram{spec_.key, false, true});
   }
@@ -136,7 +136,7 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   }
   if (alive() && !end_.ended_here) {
     end_.ended_here = true;
-    spool_.ask_at_once();  // Or the agent after this one would let live what survives SIGTERM.
+    spool_.ask_at_once();  // Otherwise the next agent would not kill processes that survive SIGTERM.
   }
   if (alive() && ladder_.rung() == Rung::none && takes_checkpoint_signal()) {
     ask_by_signal(now, out);
@@ -148,7 +148,7 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
 bool AttemptMachine::waits_at_length() const {
   const bool at_length = length_reported_ && *length_reported_ >= orders_.length;
   const bool to_end = orders_.end_as || orders_.kill || fenced_ || ladder_.rung() != Rung::none;
-  // Other ranks would get no signal and fail when they lose this one; an answer reaches them.
+  // Other ranks would get no signal and fail when this one ends; an answer reaches them.
   const bool hears_signal =
       !dialogue_.has_socket() && takes_checkpoint_signal() && spec_.rendezvous.addresses.empty();
   return phase_ == Phase::running && reports_for_attempt() && at_length && !to_end &&
@@ -165,7 +165,7 @@ void AttemptMachine::pause_alone(Instant now, AttemptOutput& out) {
   ask_to_end(now, out);
 }
 
-/// Not while the checkpoint it was asked for is on its way, and not when there is nothing left to force.
+/// False while the requested checkpoint is being published, and if nothing is left to force.
 bool AttemptMachine::may_force() const noexcept {
   const bool suspended = ladder_.rung() == Rung::asked && checkpoints_.publishing();
   return ladder_.due() && !suspended && phase_ != Phase::ended && phase_ != Phase::exited;
@@ -182,7 +182,7 @@ void AttemptMachine::kill_now(AttemptOutput& out) {
   }
   ladder_.kill();
   end_.signaled_by_us = true;
-  if (alive()) {  // Also if its start is not known yet, because its disk is full.
+  if (alive()) {  // Even if its start isn't known yet, because its disk is full.
     out.effects.emplace_back(SignalProgram{spec_.key, true});
   }
 }
@@ -198,7 +198,7 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
   over(end, out);
 }
 
-/// How its program ended is known.
+/// The end of its program is known.
 void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
   if (!fenced_ && !dialogue_.has_socket()) {
     review_.ended(spec_, noter(out));
@@ -220,7 +220,7 @@ void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
     return;
   }
   if (!end.by_signal && end.code == 0 && !reported_checkpoint_ && reports_for_attempt()) {
-    // A program that reports no checkpoint may leave one: exit status 0 means that it is complete.
+    // A program that reports no checkpoint may have saved one: exit status 0 means that it is complete.
     checkpoints_.add({.step = last_step_.value_or(orders_.length), .question = std::nullopt});
     publish_next(out);
     return;
@@ -228,7 +228,7 @@ void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
   make_exit_report();
 }
 
-/// Its trial goes on elsewhere; its slots do not.
+/// The trial continues elsewhere; the slots stay in use.
 void AttemptMachine::stuck(const std::string& why, AttemptOutput& out,
                            const std::optional<ProgramEnded>& end) {
   if (!alive()) {
@@ -265,7 +265,7 @@ void AttemptMachine::node_failed(const std::string& why, AttemptOutput& out) {
   }
 }
 
-/// A fenced attempt reports nothing more. But the agent after this one has to know what is in its slots.
+/// A fenced attempt sends no more reports, but the next agent has to know which slots it blocks.
 void AttemptMachine::stay_with_leaked_processes() noexcept {
   phase_ = Phase::exited;
   spool_.ask_at_once();

@@ -57,8 +57,8 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
 void AttemptMachine::start() {
   HPSEARCH_CHECK(phase_ == Phase::waiting, "an attempt starts once");
   phase_ = Phase::preparing;
-  spool_.ask_at_once();  // The lease is written first: a program that no spool lists would hold its slots for
-                         // ever.
+  spool_.ask_at_once();  // The lease is written first: a program that no spool lists would hold its slots
+                         // forever.
 }
 
 void AttemptMachine::attach(AttemptOutput& out) {
@@ -145,7 +145,7 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
         orders_.may_finish = false;
         ladder_.withdraw();
       }
-      answer_ahead(out);  // First: after the answer, no later one may name the length of before.
+      answer_ahead(out);  // First: after the answer, no later answer may have the previous length.
       answer_waiting(now, out);
       break;
     }
@@ -201,7 +201,7 @@ void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
   acknowledged(upto, out);
   if (was_started_ && reports_.acked() == 0 && !finished_) {
     out.messages.emplace_back(
-        proto::Started{spec_.key});  // It may have begun behind the HELLO, before there was a session.
+        proto::Started{spec_.key});  // It may have started after the HELLO, before the session.
   }
 }
 

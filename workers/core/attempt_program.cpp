@@ -1,4 +1,4 @@
-// AttemptMachine: messages of its program, and answers.
+// AttemptMachine: messages of its program, and the answers.
 
 #include <algorithm>
 #include <cmath>
@@ -20,9 +20,9 @@ using engine::Units;
 
 namespace {
 
-// If this process stood still for longer, messages of the program are still unread.
+// If this process was suspended for longer, messages of the program are unread.
 constexpr Duration own_delay = Duration::seconds(5);
-// When reports are left out, nothing else asks for the journal's space to be given back.
+// If reports are left out, nothing else frees the journal's space.
 constexpr std::uint64_t unspooled_journal = std::uint64_t{16} * 1024 * 1024;
 
 }  // namespace
@@ -150,7 +150,7 @@ ReportReview::Note AttemptMachine::noter(AttemptOutput& out) {
   return [this, &out](std::string_view about, const std::string& text) { note(about, text, out); };
 }
 
-/// Its best value decides how long its files stay. After a takeover values from before are not known.
+/// The best value decides how long its files are kept. After a takeover, earlier values are unknown.
 void AttemptMachine::rank(const MetricsReport& report) {
   for (const auto& [name, value] : report.metrics) {
     const bool better =
@@ -229,7 +229,7 @@ void AttemptMachine::answer_written_checkpoints(Instant now, AttemptOutput& out)
 
 void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out) {
   silent_since_ = now;
-  if (orders_.end_as && dialogue_.tell_end()) {  // Only once: asking again does not extend the patience.
+  if (orders_.end_as && dialogue_.tell_end()) {  // Only once: asking again doesn't extend the patience.
     ladder_.ask(patience(), now);
   }
   out.effects.emplace_back(AnswerProgram{spec_.key, question, answer_line(orders_.end_as, orders_.length)});
@@ -241,7 +241,7 @@ void AttemptMachine::answer_waiting(Instant now, AttemptOutput& out) {
   }
 }
 
-/// Below the length nothing is decided, so that the shim can answer there.
+/// Below the length there are no decisions, so the shim can answer there.
 void AttemptMachine::answer_ahead(AttemptOutput& out) {
   const Units below = orders_.end_as || orders_.kill || fenced_ ? Units{} : orders_.length;
   if (phase_ == Phase::running && dialogue_.answers_ahead(below)) {
@@ -249,7 +249,7 @@ void AttemptMachine::answer_ahead(AttemptOutput& out) {
   }
 }
 
-/// When its silence is too long; nothing while it waits for the worker, or while it is being ended.
+/// When its silence is too long; nothing while it waits for the worker, or is being ended.
 std::optional<Instant> AttemptMachine::progress_due() const noexcept {
   const bool watched = reports_for_attempt() && spec_.progress_timeout > Duration{} &&
                        phase_ == Phase::running && ladder_.rung() == Rung::none &&

@@ -1,4 +1,4 @@
-// AttemptMachine: what is kept for the daemon: in memory, in the spool, under way.
+// AttemptMachine: data for the daemon in memory, in the spool and in transit.
 
 #include <algorithm>
 #include <utility>
@@ -79,7 +79,7 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
   const std::uint64_t before = anew ? reports_.acked() : spool_.on_disk().reports;
   const std::vector<Report> reports = reports_.after(before);
   if (slots_held_.since == Instant{}) {
-    slots_held_.since = now;  // The first write comes before its program.
+    slots_held_.since = now;  // The first write precedes its program.
   }
   if (slots_held_.until == Instant{} && phase_ == Phase::exited) {
     slots_held_.until = now;
@@ -142,14 +142,15 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.no_progress = end_.no_progress;
   state.ended_here = end_.ended_here;
   state.paused_alone = end_.paused_alone;
-  state.unkillable = end_.leaked_processes &&
-                     phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
+  state.unkillable =
+      end_.leaked_processes && phase_ == Phase::exited;  // Before that, the next agent detects it as stuck.
   state.held_since = static_cast<std::uint64_t>(slots_held_.since.micros());
   state.held_until = static_cast<std::uint64_t>(slots_held_.until.micros());
   state.lost_checkpoint = end_.lost_checkpoint;
   state.asking = dialogue_.waiting();
   state.saved = checkpoints_.unanswered();
-  // The one that a silent program leaves by ending well comes back with the journal's last line.
+  // The checkpoint that a silent program leaves by exiting with 0 is derived again from the journal's last
+  // record.
   if (phase_ != Phase::ended || reported_checkpoint_) {
     state.checkpoints = checkpoints_.unpublished();
   }
@@ -174,7 +175,7 @@ void AttemptMachine::answered(std::uint64_t upto, Instant now, AttemptOutput& ou
 
 void AttemptMachine::after_acknowledgement(AttemptOutput& out) {
   if (reports_.acked() > spool_.on_disk().reports) {
-    // The daemon knows more than this spool, which is a copy of an older one: it goes on behind that.
+    // The daemon has later reports than this spool, which is an old copy: numbers continue after them.
     spool_.no_need_for(reports_.acked());
     spool_.ask_anew();
   }
@@ -195,14 +196,14 @@ void AttemptMachine::hand_over_log(Instant now, AttemptOutput& out) {
   if (!log_.waits()) {
     return;
   }
-  // A little less, so that the shell can still report what prevented it.
+  // A little less, so that the shell can still report the reason of a failure.
   const engine::Duration within = engine::Duration::micros(rules_.log_within.in_micros() / 30 * 29);
   out.effects.emplace_back(HandOverLog{spec_.key, log_.begin(now + rules_.log_within), within});
 }
 
 void AttemptMachine::log_handed_over(std::uint64_t delivery, const std::string& problem, AttemptOutput& out) {
   if (!log_.is_under_way(delivery)) {
-    return;  // It was of a session that is over, or comes too late.
+    return;  // It belongs to an earlier session, or is too late.
   }
   if (problem.empty()) {
     log_over(out);

@@ -25,7 +25,7 @@ using proto::max_worker_slots;
 // Shorter ones are ambiguous.
 constexpr std::size_t shortest_uuid = 8;
 
-/// What slots_value() makes.
+/// The file that slots_value() writes.
 struct SlotDevices {
   std::vector<SlotDevice> slots;
 };
@@ -51,7 +51,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-/// The devices a word names: one by its number or UUID, several when the UUID's beginning fits several.
+/// The devices for a word: one by its number or UUID, several if several UUIDs begin with it.
 std::vector<std::size_t> named(std::string_view word, const std::vector<Device>& devices) {
   std::vector<std::size_t> found;
   const std::optional<std::uint64_t> index =
@@ -100,7 +100,7 @@ std::vector<Device> usable_devices(const DeviceReport& report, const char* cuda_
   for (const std::string_view word : split(cuda_visible_devices, ',')) {
     const std::vector<std::size_t> found = named(word, all);
     if (found.size() != 1) {
-      break;  // CUDA, too, sees only what stands before the first invalid entry.
+      break;  // CUDA, too, ignores everything from the first invalid entry on.
     }
     listed.push_back(all[found.front()]);
   }

@@ -27,7 +27,7 @@ std::size_t escape_length(std::string_view text) noexcept {
   return std::min<std::size_t>(text.size(), has_designator ? 3 : 2);
 }
 
-/// Where the first line of `text` ends; npos when it goes on.
+/// The end of the first line of `text`; npos if the line isn't complete.
 std::size_t line_end(std::string_view text) noexcept {
   const std::size_t feed = text.find('\n');
   return std::min(feed, text.substr(0, feed).find('\r'));
@@ -83,7 +83,7 @@ bool LineSplitter::feed(std::string_view bytes, const std::function<void(std::st
 
 bool LineSplitter::feed_lines_with(std::string_view word, std::string_view bytes,
                                    const std::function<void(std::string_view)>& line) {
-  // The end of a line that began earlier, and the beginning of one that goes on, may hold half of the word.
+  // The first and the last line may be incomplete and contain half of the word.
   const std::size_t head = line_end(bytes) + 1;
   if (head == 0) {
     return feed(bytes, line);

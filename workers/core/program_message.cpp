@@ -21,7 +21,8 @@ using engine::Value;
 
 namespace {
 
-// Dotted names repeat their parents, so a short line could blow up; this keeps one report well below a frame.
+// Dotted names repeat their parents, so a short line could become large; this keeps a report far below a
+// frame.
 constexpr std::size_t max_metric_name_bytes = 256;
 constexpr std::size_t max_all_names_bytes = 100 * 1024;
 constexpr std::size_t max_metrics = 1000;
@@ -39,8 +40,9 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// JSON has no NaN and no infinities, but Python prints them; they become the spelling that proto reads.
-/// Outside of strings letters only occur in true, false, null and exponents, so words can be distinguished.
+/// JSON has no NaN and no infinities, but Python prints them; they are replaced by the spelling that proto
+/// reads. Outside of strings letters only occur in true, false, null and exponents, so words can be
+/// distinguished.
 std::string spell_non_finite(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -86,7 +88,7 @@ Error wrong(std::string what) {
 
 constexpr const char* separated = "its thousands are separated; print the number without separators";
 
-/// 1,234 and 1_234 and 1'234: one to three digits, then groups of three.
+/// 1,234 and 1_234 and 1'234: one to three digits, followed by groups of three.
 bool goes_on_in_thousands(std::string_view printed, std::string_view behind) noexcept {
   constexpr std::string_view separators = ",_'";
   const std::string_view digits =
@@ -99,7 +101,7 @@ bool goes_on_in_thousands(std::string_view printed, std::string_view behind) noe
   return std::all_of(group.begin(), group.end(), is_digit) && (behind.size() == 4 || !is_digit(behind[4]));
 }
 
-/// 1.5k, 3M, 2.1GB: the digits count thousands or more. Other letters are units: 12ms.
+/// 1.5k, 3M, 2.1GB: the digits count thousands or more. Other letters are units, as in 12ms.
 bool is_shortened(std::string_view behind) noexcept {
   constexpr std::string_view prefixes = "kKMGT";
   if (behind.empty() || prefixes.find(behind.front()) == std::string_view::npos) {
@@ -109,14 +111,14 @@ bool is_shortened(std::string_view behind) noexcept {
   return unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "i";
 }
 
-/// Text behind a number that changes it, or makes it no number; nothing if the number ends there.
+/// Text after a number that changes it, or makes it no number; nothing if the number ends there.
 const char* misread(std::string_view printed, std::string_view behind) noexcept {
   const auto digit_at = [behind](std::size_t at) { return at < behind.size() && is_digit(behind[at]); };
   const bool whole = printed.find_first_of(".eEnN") == std::string_view::npos;
   if (behind.empty()) {
     return nullptr;
   }
-  if (whole && behind.front() == ',' && digit_at(1)) {  // 0,91 is 0.91 in half of the world; 3,0.5 is a list.
+  if (whole && behind.front() == ',' && digit_at(1)) {  // 0,91 means 0.91 in many countries; 3,0.5 is a list.
     const std::size_t end = behind.find_first_not_of("0123456789", 1);
     const bool is_list = end != std::string_view::npos && (behind[end] == '.' || behind[end] == ',');
     return is_list ? nullptr : "it has a decimal comma, or is a list of whole numbers; print a decimal point";
@@ -140,7 +142,7 @@ Result<Value> parse_object(std::string_view text) {
                  std::to_string(max_message_bytes) + " are allowed");
   }
   proto::JsonLimits limits;
-  limits.bytes = 4 * max_message_bytes;  // Spelling out NaN makes a text longer.
+  limits.bytes = 4 * max_message_bytes;  // The spelling of NaN makes a text longer.
   Result<Value> value = proto::parse_json(spell_non_finite(text), limits, proto::NonFinite::reals);
   if (!value) {
     return wrong("not a JSON object on one line: " + value.error().message);
@@ -151,7 +153,7 @@ Result<Value> parse_object(std::string_view text) {
   return value;
 }
 
-/// Steps as programs spell them: 3, and 3.0 from those that compute in floats.
+/// A step as programs write it: 3, or 3.0 from programs that compute with floats.
 Result<Units> read_step(const Value& value) {
   if (const std::int64_t* integer = value.as_integer(); integer != nullptr && *integer >= 0) {
     return Units{static_cast<std::uint64_t>(*integer)};
@@ -196,7 +198,7 @@ void flatten(const std::string& prefix, const Value::Map& members, Flattening& t
   }
 }
 
-/// The prefix of a group's metrics; "" for those that decide.
+/// The prefix of a group's metrics; "" for the group that decides.
 Result<std::string> read_group(const Value* group) {
   if (group == nullptr || group->is_null()) {
     return std::string();
@@ -227,7 +229,7 @@ Result<ProgramMessage> metrics_from(const Value& step, const Value* group, const
   if (!flat.problem.empty()) {
     return wrong(flat.problem);
   }
-  // {"a.b":1,"a":{"b":2}} names one metric twice; the first spelling in order of the text's keys counts.
+  // {"a.b":1,"a":{"b":2}} names one metric twice; the first one in the order of the keys counts.
   auto& metrics = flat.said.metrics;
   const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::stable_sort(metrics.begin(), metrics.end(), by_name);
@@ -264,8 +266,8 @@ Result<ProgramMessage> read_progress(const Value::Map& message) {
   RemarkMessage said;
   const Value* fraction = message.find("fraction");
   const double share = fraction != nullptr ? fraction->number_or(-1) : -1;
-  if (share >= 0 && share <= 1) {                         // Anything else is ignored.
-    said.percent = static_cast<int>(share * 100 + 1e-9);  // 0.29 is 29.
+  if (share >= 0 && share <= 1) {                         // Other values are ignored.
+    said.percent = static_cast<int>(share * 100 + 1e-9);  // 0.29 is 29 %.
   }
   return ProgramMessage{said};
 }
@@ -364,7 +366,7 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   if (!group.is_null()) {
     message.erase("group");
   }
-  // Programs that also use the socket tend to print the same shape here.
+  // Programs that also use the socket tend to print the same format here.
   const Value* metrics = message.find("metrics");
   if (metrics != nullptr && metrics->as_map() != nullptr) {
     return metrics_from(step, &group, *metrics->as_map());

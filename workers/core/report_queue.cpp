@@ -12,12 +12,12 @@ using engine::Report;
 
 namespace {
 
-// A batch stays below what the decoder takes as elements of one list.
+// A batch has fewer reports than the decoder accepts as items of one list.
 constexpr std::size_t batch_reports = 512;
-// Batches of one attempt that are not acknowledged: what comes meanwhile waits for fewer, larger ones. A
-// queue at the daemon holds 256 of a worker.
+// The maximum number of unacknowledged batches of an attempt: later reports wait for fewer, larger batches.
+// The daemon's queue has space for 256 messages of a worker.
 constexpr std::size_t batches_in_flight = 64;
-// One lost frame makes the daemon ask once per frame behind it; they all mean the same.
+// After a lost frame, the daemon asks once for each later frame; all these requests mean the same.
 constexpr Duration one_nack_per = Duration::millis(200);
 
 struct EncodedSize {
@@ -46,7 +46,7 @@ ReportQueue::ReportQueue(const engine::AttemptKey& key, Rules rules)
       rules_(rules),
       resend_after_(rules.first_resend),
       spread_(rules.first_resend, rules.longest_resend,
-              engine::Draw(key.lease.number(), key.trial, "resend")) {  // No two attempts alike.
+              engine::Draw(key.lease.number(), key.trial, "resend")) {  // Different for each attempt.
 }
 
 void ReportQueue::restore(std::uint64_t acked, std::deque<Report> reports) {

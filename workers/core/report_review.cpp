@@ -73,7 +73,7 @@ void ReportReview::check_steps(const MetricsReport& report, const Context& conte
   }
 }
 
-/// A program with a socket reports once in each step, so a step that does not grow is a mistake. Lines may be
+/// A program with a socket reports once in each step, so a step that doesn't grow is a mistake. Lines may be
 /// printed for each batch.
 void ReportReview::check_progress(const MetricsReport& report, const Context& context) {
   constexpr std::uint64_t suspicious = 10;
@@ -94,8 +94,8 @@ void ReportReview::check_progress(const MetricsReport& report, const Context& co
   }
 }
 
-/// Whether the report passes the asked length without the value that the searcher waits for, or long after
-/// it.
+/// Notes a report that passes the requested length without the value that the searcher waits for, or long
+/// after it.
 void ReportReview::check_passing(const MetricsReport& report, const Context& context) {
   const auto at = [&context](Units units) { return std::to_string(count(units)) + " " + context.spec.unit; };
   if (has_metric(report, context.spec.metric)) {
@@ -115,7 +115,7 @@ void ReportReview::check_passing(const MetricsReport& report, const Context& con
     return;
   }
   if (!at_length_without_ || *at_length_without_ < context.length) {
-    at_length_without_ = report.step;  // Its metric may come in another report of this step.
+    at_length_without_ = report.step;  // Its metric may be in another report of this step.
     return;
   }
   if (report.step <= *at_length_without_) {
@@ -125,7 +125,7 @@ void ReportReview::check_passing(const MetricsReport& report, const Context& con
                               engine::absent_metric_text(names_of(report), context.spec.metric));
 }
 
-/// The first report without the value that the search needs. A line that is matched with patterns makes
+/// The first report without the value that the search needs. A line that matches several patterns makes
 /// several reports, and programs with groups of metrics report each group: the next report may have it.
 void ReportReview::check_absence(const MetricsReport& report, const Context& context) {
   if (last_measured_ || report.metrics.empty() || is_of_training(report)) {
@@ -220,7 +220,7 @@ void review(const LookalikeMessage& message, const jobs::LaunchSpec& spec, const
 }
 
 void review(const UnreadMessage& message, const jobs::LaunchSpec& spec, const ReportReview::Note& note) {
-  std::string quoted;  // As YAML: in single quotes these stand twice.
+  std::string quoted;  // In YAML, single quotes are doubled inside single quotes.
   for (const char c : message.pattern) {
     quoted += c == '\'' ? "''" : std::string(1, c);
   }

@@ -5,7 +5,7 @@
 namespace hpsearch::workers {
 
 std::optional<std::string> setup_failure_of(std::string_view log_tail) {
-  constexpr std::string_view sign = "ERROR: ";  // What pip says is wrong; the last of them says the most.
+  constexpr std::string_view sign = "ERROR: ";  // pip's errors; the last one is the most specific.
   std::string_view error;
   std::string_view line;
   while (!log_tail.empty()) {

@@ -20,7 +20,7 @@ using jobs::LaunchSpec;
 
 namespace {
 
-// A write that holds everything of an attempt is read part by part.
+// A write with the whole state of an attempt is read in parts.
 constexpr std::size_t reports_per_part = 1024;
 
 struct SpooledReports {
@@ -33,7 +33,7 @@ void spell(auto& fields, proto::Is<SpooledReports> auto& part) {
   fields("reports", part.reports);
 }
 
-/// A write is one checked record, so that it is there as a whole or not at all.
+/// A write is one checked record, so that it is complete or missing.
 struct SpoolWrite {
   SpooledState state;
   std::optional<LaunchSpec> spec;  ///< In the first write of a spool, and only there.
@@ -57,10 +57,10 @@ std::vector<std::string> parts_of(std::uint64_t first_seq, const std::vector<Rep
   return parts;
 }
 
-/// The spool as far as it is read.
+/// The spool as far as it has been read.
 class Reading {
  public:
-  /// False when the write does not fit behind those before it.
+  /// False if the write doesn't continue the earlier ones.
   bool take(std::string_view body) {
     Result<SpoolWrite> write = proto::decode_record<SpoolWrite>(body);
     if (!write || write->spec.has_value() == leased_) {
@@ -75,7 +75,7 @@ class Reading {
                        [this](const std::string& part) { return take_part(part); });
   }
 
-  /// Nothing when reports are missing.
+  /// Nothing if reports are missing.
   std::optional<SpooledAttempt> finish() && {
     if (!leased_) {
       return std::nullopt;
@@ -143,7 +143,7 @@ Result<SpooledAttempt> read_spool(std::string_view bytes) {
       if (at == 0) {
         return damaged(at, "is not whole, and it is the first");
       }
-      break;  // The write that was going on when the worker died.
+      break;  // The write that was in progress when the worker ended.
     }
     if (!reading.take(body)) {
       return damaged(at, "does not fit what stands before it");

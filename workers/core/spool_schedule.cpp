@@ -6,9 +6,9 @@
 namespace hpsearch::workers {
 namespace {
 
-// As much is written at once even when nothing of it decides.
+// This much is written at once even if it doesn't decide anything.
 constexpr std::size_t burst = 64 * 1024;
-// A spool is written anew when it is larger than this and most of it was acknowledged.
+// A spool that is larger than this is rewritten if most of it has been acknowledged.
 constexpr std::size_t small_spool = 1024 * 1024;
 constexpr engine::Duration again_after = engine::Duration::seconds(1);
 

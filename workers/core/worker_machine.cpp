@@ -13,18 +13,18 @@ using engine::SlotIndex;
 
 namespace {
 
-// An acknowledged exit is final; a lease that arrives after it can only be an old repetition.
+// An acknowledged exit is final; a lease that arrives afterwards can only be a repeated message.
 constexpr std::size_t remembered_attempts = 4096;
-// 1 + 2 + 4 + 8 seconds without acknowledgement on an open connection: the daemon there does not know this
+// 1 + 2 + 4 + 8 seconds without acknowledgement on an open connection: the daemon has no such
 // session.
 constexpr unsigned resends_before_new_session = 4;
-// Sent and not acknowledged, by all attempts together and by one: enough to keep a slow line busy, little
-// enough that a daemon's return does not overflow the connection's queue with what was kept for it. A daemon
-// that has much before it grants less (take_credit).
+// Limits of unacknowledged bytes, for all attempts together and for one: enough to use a slow network, little
+// enough that reports kept during an outage don't overflow the connection's queue when the daemon returns. A
+// daemon with a backlog grants less (take_credit).
 constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
 
-// Each is at most a few MiB, most are a few kB: more at once would only share the line.
+// Each is at most a few MiB, most are a few kB: more at once would only share the bandwidth.
 constexpr std::size_t most_logs_under_way = 4;
 constexpr std::size_t most_logs_waiting = 1000;
 
@@ -128,7 +128,7 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   return earlier(earlier(earlier(wake, probe_at_), orphans_due()), waits ? pauses_due() : std::nullopt);
 }
 
-// --- what happened ---
+// --- inputs ---
 
 void WorkerMachine::on_event(const ProgramStarted& started, Instant now) {
   if (AttemptMachine* attempt = find(started.key)) {
@@ -242,7 +242,8 @@ void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
     const std::string why = std::move(disk_suspicion_->why);
     disk_suspicion_.reset();
     if (probed.why.empty()) {
-      disk_proved_at_ = now;  // Only one attempt's files could not be written: its program can cause that.
+      disk_proved_at_ =
+          now;  // Only one attempt's files could not be written, and its program can cause that.
     } else {
       disk_fails(why, now);
     }
@@ -264,10 +265,10 @@ void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
   }
 }
 
-/// Nobody is stopped for it: an experiment may name another place, or store nothing.
+/// No attempt is stopped: an experiment may use another directory, or store nothing.
 void WorkerMachine::on_event(const CheckpointRootChecked& checked, Instant now) {
   if (checked.root != checkpoint_root_) {
-    return;  // The daemon names another one by now.
+    return;  // The daemon uses another directory now.
   }
   check_checkpoints_at_.reset();
   if (!checked.why.empty()) {
@@ -285,8 +286,8 @@ void WorkerMachine::on_event(const CheckpointRootChecked& checked, Instant now) 
   }
 }
 
-/// Something could not be written. A probe finds out whether the disk fails, or a program has changed its own
-/// files. Until then the attempt sends nothing, or its trial would come back at once.
+/// A write failed. A probe finds out whether the disk fails, or a program has changed its own
+/// files. Until then the attempt sends nothing, because its trial would come back at once.
 void WorkerMachine::suspect_disk(const std::string& why, Instant now, const std::optional<AttemptKey>& of) {
   const bool proved = disk_proved_at_ && now - *disk_proved_at_ < rules_.first_probe;
   if (disk_trouble_.empty() && !disk_suspicion_ && !proved) {
@@ -295,9 +296,10 @@ void WorkerMachine::suspect_disk(const std::string& why, Instant now, const std:
   }
 }
 
-/// Running programs go on; new ones are not started.
+/// Running programs continue; new ones aren't started.
 void WorkerMachine::disk_fails(const std::string& why, Instant now) {
-  // One that a probe finds well and work does not is asked ever later: each time costs a trial a start.
+  // If probes succeed but writes still fail, the wait grows each time, because each try costs a trial a
+  // start.
   const bool soon = disk_well_since_ && now - *disk_well_since_ < rules_.longest_probe;
   probe_wait_ = soon ? std::min(rules_.longest_probe, probe_wait_ + probe_wait_) : rules_.first_probe;
   probe_at_ = now + backoff_.about(probe_wait_);
@@ -334,13 +336,14 @@ void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
     }
   }
   if (!again && session_ == Session::ready) {
-    send_beat(now);  // Before the exits: or the daemon gives their trials back to this very worker.
+    send_beat(
+        now);  // Before the exits, because otherwise the daemon would lease their trials to this worker.
   }
   carry_out(std::move(out));
 }
 
 void WorkerMachine::on_event(const LeaveAsked& /*asked*/, Instant /*now*/) {
-  over_ = true;  // Without a GOODBYE, which means that the programs have exited.
+  over_ = true;  // Without a GOODBYE, which would mean that the programs have exited.
   effects_.emplace_back(EndAgent{false, "asked to leave its programs to the next worker"});
 }
 
@@ -399,7 +402,7 @@ void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
   }
   if (session_ == Session::hello && hello_at_ && now >= *hello_at_) {
     if (hello_sent_) {
-      effects_.emplace_back(NewConnection{});  // Messages may be lost with the old one.
+      effects_.emplace_back(NewConnection{});  // Messages may be lost with the old connection.
     }
     send_hello(now);
   }
@@ -415,16 +418,16 @@ void WorkerMachine::on_message(const proto::Lease& lease, Instant now) {
     if (const std::string why = missing_slot(lease.spec); !why.empty()) {
       fresh.refuse(why, out);
     } else if (const std::string problem = problem_of(lease.spec, false); !problem.empty()) {
-      fresh.node_failed(problem, out);  // Leased before the daemon knew of it.
+      fresh.node_failed(problem, out);  // It was leased before the daemon got the problem.
     }
   }
   carry_out(std::move(out));
   start_waiting_attempts(now);
 }
 
-/// However little it is, each attempt may have one batch under way (settle): that is acknowledged, and with
-/// it comes the next grant. So no grant has to be sent for its own sake, and no report waits for one for
-/// ever.
+/// For any grant, each attempt may have one batch in flight (settle): its acknowledgement brings the next
+/// grant. So no grant has to be sent separately, and no report waits for a grant
+/// forever.
 void WorkerMachine::take_credit(std::uint64_t granted) noexcept {
   credit_ = granted == 0 ? window_of_all : std::min<std::uint64_t>(granted, window_of_all);
 }
@@ -448,7 +451,7 @@ void WorkerMachine::on_message(const proto::Decide& decide, Instant now) {
   AttemptMachine* attempt = find(decide.key);
   if (attempt == nullptr) {
     send(proto::DecisionAck{
-        decide.key, decide.decision.id});  // The attempt is over; the daemon need not repeat the decision.
+        decide.key, decide.decision.id});  // The attempt is over; the daemon needn't repeat the decision.
     return;
   }
   AttemptOutput out;
@@ -474,7 +477,7 @@ void WorkerMachine::on_message(const proto::ReadLog& request, Instant /*now*/) {
   effects_.emplace_back(ReadLogPart{request});
 }
 
-// --- inside ---
+// --- helpers ---
 
 void WorkerMachine::carry_out(AttemptOutput out) {
   for (Effect& effect : out.effects) {
@@ -485,8 +488,8 @@ void WorkerMachine::carry_out(AttemptOutput out) {
   }
 }
 
-/// A few at a time, in the order of their keys. Where logs come faster than the daemon takes them, those that
-/// wait must not become ever more.
+/// Starts a few deliveries at a time, in the order of their keys. If logs come faster than the daemon accepts
+/// them, the number of waiting ones must not grow without limit.
 void WorkerMachine::hand_over_logs(Instant now, AttemptOutput& out) {
   const auto count = [this](bool (AttemptMachine::*which)() const noexcept) {
     return static_cast<std::size_t>(std::count_if(
@@ -554,7 +557,8 @@ void WorkerMachine::start_waiting_attempts(Instant /*now*/) {
   }
 }
 
-/// The daemon leases slots whose old program is still being ended here, or the same attempt number again.
+/// Whether the slots are still used: the daemon may lease slots whose old program is being ended, or the same
+/// attempt again.
 bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
   return std::any_of(attempts_.begin(), attempts_.end(), [&attempt](const auto& entry) {
     const AttemptMachine& other = entry.second;
@@ -601,11 +605,11 @@ std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
   }
   for (std::uint64_t number = 0; number < identity_.slots && !disk_trouble_.empty(); ++number) {
     const SlotIndex slot(number);
-    const bool told =
+    const bool is_reported =
         std::any_of(all.begin(), all.end(), [slot](const auto& trouble) { return trouble.slot == slot; });
-    if (!told) {
+    if (!is_reported) {
       all.push_back(
-          {slot, number == 0 ? disk_trouble_ : "its worker's disk takes nothing"});  // A beat stays short.
+          {slot, number == 0 ? disk_trouble_ : "its worker's disk takes nothing"});  // Keeps a beat short.
     }
   }
   return all;
@@ -633,15 +637,15 @@ void WorkerMachine::end_when_done(Instant now) {
   }
   abandon_at_.reset();
   if (!refused && !attempts_.empty()) {
-    // Waits a moment for the exits: if they are sent now, their trials run elsewhere at once. Exits that are
-    // not on disk cannot be sent, and a slow disk takes its time.
+    // Waits briefly for the exits: if they are sent now, their trials run elsewhere at once. Exits that are
+    // not on disk can't be sent, and a slow disk needs time.
     if (!leave_at_) {
       leave_at_ = now + rules_.longest_goodbye;
     }
     if (!disk_trouble_.empty()) {
-      leave_at_ = std::min(*leave_at_, end_of_grace(now));  // Space may come back, but it is unknown when.
+      leave_at_ = std::min(*leave_at_, end_of_grace(now));  // Space may become free, but it is unknown when.
     }
-    const bool heard = session_ == Session::ready;  // Else the daemon takes no logs.
+    const bool heard = session_ == Session::ready;  // Otherwise the daemon accepts no logs.
     if (!exits_written_ && std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
           return entry.second.all_written() && !(heard && entry.second.log_pending());
         })) {
@@ -664,8 +668,8 @@ Instant WorkerMachine::end_of_grace(Instant now) const noexcept {
   return std::max(stop_asked_at_ + rules_.attempt.grace, now + rules_.goodbye);
 }
 
-/// The end of a program is known once its shim has written it. Once all are killed, a failing disk is not
-/// waited for for ever: the next agent reads the ends.
+/// The end of a program is known once its shim has written it. After all are killed, the worker doesn't wait
+/// forever for a failing disk: the next agent reads the ends.
 void WorkerMachine::drop_unknown_attempts(Instant now) {
   const bool killed = std::all_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     return entry.second.exited() || entry.second.was_killed();
@@ -678,7 +682,7 @@ void WorkerMachine::drop_unknown_attempts(Instant now) {
     abandon_at_ = end_of_grace(now);
   }
   if (now >= *abandon_at_) {
-    over_ = true;  // Without a GOODBYE: the ends of some programs are not sent yet.
+    over_ = true;  // Without a GOODBYE: the ends of some programs haven't been sent.
     effects_.emplace_back(
         EndAgent{false, "asked to stop; how its programs ended cannot be written down: " + disk_trouble_});
   }
@@ -689,15 +693,15 @@ std::optional<Instant> WorkerMachine::orphans_due() const noexcept {
   return waits && !attempts_.empty() ? std::optional(alone_since_ + rules_.orphans_end_after) : std::nullopt;
 }
 
-/// Nobody decides about them before a daemon is back, and then they go on from what they leave here. Those
-/// below their lengths have work to do.
+/// Waiting programs get no decision before a daemon returns, and can then resume from their checkpoints.
+/// Programs below their lengths still train.
 std::optional<Instant> WorkerMachine::pauses_due() const noexcept {
   const bool alone = rules_.orphans_pause_after > Duration{} && session_ != Session::ready;
   return alone ? std::optional(alone_since_ + rules_.orphans_pause_after) : std::nullopt;
 }
 
-/// Their trials run again from their last checkpoints once a daemon gets their ends. This is for machines
-/// whose time costs more than training again.
+/// Ends programs whose daemon is away. Their trials resume from their last checkpoints when a daemon returns.
+/// For machines that cost more than repeated training.
 void WorkerMachine::end_orphans(Instant now) {
   const std::optional<Instant> due = orphans_due();
   if (!due || now < *due) {

@@ -1,4 +1,4 @@
-// WorkerMachine: its session with the daemon, and whom it takes for the daemon.
+// WorkerMachine: its session with the daemon, and which daemon it accepts.
 
 #include <algorithm>
 #include <utility>
@@ -13,11 +13,11 @@ using engine::Instant;
 
 namespace {
 
-// A session that ends sooner than this did not really work, so the waits go on growing.
+// A session that ends sooner didn't work, so the waits keep growing.
 constexpr Duration settled_session = Duration::seconds(2);
 constexpr std::uint64_t longest_retry_after_ms = 60'000;
 constexpr Duration shortest_beat = Duration::millis(50);
-// A beat stays far below the largest frame.
+// A beat stays far below the maximum size of a frame.
 constexpr std::size_t most_in_a_beat = 512;
 
 }  // namespace
@@ -41,7 +41,7 @@ void WorkerMachine::on_event(const FrameReceived& received, Instant now) {
                    envelope.session_epoch >= session_epoch_) {
           on_message(message, now);
         } else if constexpr (std::is_same_v<Message, proto::Resync>) {
-          // A daemon that does not know the session cannot know its number.
+          // A daemon without the session can't have its number.
           if (session_ == Session::ready) {
             on_message(message, now);
           }
@@ -59,8 +59,8 @@ void WorkerMachine::on_event(const SendRefused& /*refused*/, Instant now) {
   }
 }
 
-/// A session lasts as long as its connection. A new one is there for a HELLO at once: waiting for the next
-/// try would add to what the daemon was away.
+/// A session lasts as long as its connection. A new connection gets a HELLO at once: waiting for the next
+/// try would prolong the outage.
 void WorkerMachine::on_event(const ConnectionMade& made, Instant now) {
   if (session_ == Session::ready && made.again) {
     leave_session(now);
@@ -70,16 +70,16 @@ void WorkerMachine::on_event(const ConnectionMade& made, Instant now) {
   }
 }
 
-// --- which daemon answers ---
+// --- the daemon's identity ---
 
 bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
   return envelope.cluster == known_.cluster && envelope.daemon_epoch < known_.epoch;
 }
 
-/// Late frames of a daemon that was started again are stale too; without a session it is a daemon on an old
+/// Also true for late frames of a daemon that was restarted; without a session it is a daemon with an old
 /// copy.
 void WorkerMachine::notice_stale(const proto::Envelope& envelope) {
-  names_known_ = true;  // So that the daemon can log the reason.
+  names_known_ = true;  // The daemon can then log the reason.
   if (session_ == Session::ready || std::exchange(noticed_stale_, true)) {
     return;
   }
@@ -91,7 +91,8 @@ void WorkerMachine::notice_stale(const proto::Envelope& envelope) {
           "restore");
 }
 
-/// Another store answers at the daemon's address. Its word counts once nothing of the old one's runs here.
+/// Another store answers at the daemon's address. It is followed only if no attempt of the old store runs
+/// here.
 bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
   if (known_.cluster == 0 || envelope.cluster == known_.cluster) {
     return true;
@@ -134,12 +135,12 @@ void WorkerMachine::on_message(const proto::Welcome& welcome, const proto::Envel
   }
   const KnownDaemon speaker{envelope.cluster, envelope.daemon_epoch};
   if (speaker == known_ && envelope.session_epoch <= session_epoch_) {
-    return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in
-             // it.
+    return;  // Late or repeated, and perhaps from an earlier session: it lacks what happened
+             // since.
   }
   if (welcome.hello != 0 && welcome.hello <= void_hellos_) {
-    // One of before the present session came again, and ended it. The daemon knows nothing of what was leased
-    // since.
+    // A WELCOME from before the current session came again, and ended it. The daemon doesn't know leases
+    // that came later.
     if (session_ == Session::ready) {
       lose_session(now);
     }
@@ -174,7 +175,7 @@ void WorkerMachine::on_message(const proto::Welcome& welcome, const proto::Envel
 
   AttemptOutput out;
   for (auto& [key, attempt] : attempts_) {
-    attempt.hold();  // Unless the daemon names it: never act on ignorance.
+    attempt.hold();  // Held unless the daemon names it: nothing is ended because of missing knowledge.
   }
   for (const engine::WelcomeWorker::Attempt& said : welcome.attempts) {
     AttemptMachine* attempt = find(said.key);
@@ -206,23 +207,23 @@ void WorkerMachine::on_message(const proto::RetryAfter& retry, const proto::Enve
   const auto wait = Duration::millis(
       static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms)));
   if (session_ == Session::hello) {
-    hello_sent_ = false;  // The daemon answers; the connection works.
+    hello_sent_ = false;  // The daemon answers, so the connection works.
     hello_at_ = now + backoff_.within(wait);
   } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
              envelope.session_epoch == session_epoch_) {
-    // It gets the reports and has no space to store them: that is neither silence nor an acknowledgement.
+    // It receives the reports and can't store them now: this is neither silence nor an acknowledgement.
     for (auto& [key, attempt] : attempts_) {
       attempt.asked_to_wait(now + backoff_.about(wait));
     }
   }
 }
 
-/// Final for a worker that holds nothing. A worker that holds attempts is not turned away by another store,
-/// or by an answer to its HELLO: the daemon may be the wrong one, or of another release, for a while. Only if
-/// another worker has its place, it leaves when its programs have ended.
+/// Final for a worker without attempts. A worker with attempts ignores the refusal of another store,
+/// or one that answers its HELLO: the daemon may be the wrong one, or another release, for a while. Only if
+/// another worker has replaced it, it ends after its programs.
 void WorkerMachine::on_message(const proto::Refused& refused, const proto::Envelope& envelope, Instant now) {
   if (refused.incarnation != 0 && refused.incarnation != identity_.incarnation) {
-    return;  // Another start of this agent was meant.
+    return;  // Another start of this agent is meant.
   }
   const bool foreign = known_.cluster != 0 && envelope.cluster != known_.cluster;
   const bool goes_on = !attempts_.empty() && (foreign || refused.incarnation == identity_.incarnation);
@@ -235,7 +236,7 @@ void WorkerMachine::on_message(const proto::Refused& refused, const proto::Envel
   }
   const bool again = std::exchange(refused_because_, refused.why) == refused.why;
   if (goes_on) {
-    hello_sent_ = false;  // The daemon answers; the connection works.
+    hello_sent_ = false;  // The daemon answers, so the connection works.
     say_hello_later(now);
   }
   if (!goes_on || !again) {
@@ -286,7 +287,7 @@ void WorkerMachine::send_hello(Instant now) {
   hello.host = identity_.host;
   hello.version = identity_.version;
   for (const auto& [key, attempt] : attempts_) {
-    // Fenced, it is being ended: the daemon must not take it for one that could go on.
+    // A fenced attempt is being ended: the daemon must not count it as running.
     const bool over = attempt.only_log_left();
     if ((!attempt.is_fenced() && !over) || attempt.reports_leaked_processes()) {
       hello.held.push_back(attempt.held());
@@ -332,7 +333,7 @@ void WorkerMachine::send(proto::FromWorker message) {
                                  .session_epoch = session_epoch_,
                                  .msg_no = ++msg_no_};
   const auto rename = [this](auto& said) {
-    // Logs are called by the lease under which the attempt was started.
+    // Logs are named by the lease under which the attempt was started.
     constexpr bool about_a_log = std::is_same_v<std::decay_t<decltype(said)>, proto::LogNotKept>;
     if constexpr (!about_a_log && requires { said.key; }) {
       said.key = current_key(said.key);

@@ -28,8 +28,8 @@ std::string text_at(const Value& mount, const char* key) {
   return value == nullptr || value->as_text() == nullptr ? "" : *value->as_text();
 }
 
-/// A directory of the private root itself, which is a file system of its own; those of the machine are on
-/// others.
+/// Whether it is a directory of the private root, which is a separate file system from the
+/// machine's.
 bool is_private(const fs::path& directory) {
   struct stat root {};
   struct stat here {};
@@ -53,7 +53,8 @@ Status mount_one(const std::string& from, const std::string& to, bool read_only)
   if (done && read_only) {
     struct statvfs now {};
     done = ::statvfs(to.c_str(), &now) == 0;
-    // A bind mount keeps the restrictions of the machine's mount. Both use the same names for flags.
+    // A bind mount keeps the restrictions of the machine's mount. statvfs and mount use the same values for
+    // flags.
     static_assert(int{ST_NOSUID} == int{MS_NOSUID} && int{ST_NODEV} == int{MS_NODEV} &&
                   int{ST_NOEXEC} == int{MS_NOEXEC});
     const unsigned long forbidden = now.f_flag & static_cast<unsigned long>(ST_NOSUID | ST_NODEV | ST_NOEXEC);

@@ -54,10 +54,10 @@ void remove_empty_directories(const Directory& above, const std::string& name, i
   for (const std::string& inside : directories_in(*directory)) {
     remove_empty_directories(*directory, inside, depth + 1);
   }
-  static_cast<void>(above.remove(name).has_value());  // Only when nothing is in it.
+  static_cast<void>(above.remove(name).has_value());  // Fails unless it is empty.
 }
 
-/// Of what the record says that the checkpoint has, or "".
+/// The first file of the record that the checkpoint lacks, or "".
 std::string first_missing(const Directory& directory, const Value& record) {
   const Value* resources = record.at_path("resources");
   const Value::Map* files = resources != nullptr ? resources->as_map() : nullptr;
@@ -66,7 +66,7 @@ std::string first_missing(const Directory& directory, const Value& record) {
   }
   for (const auto& [name, size] : *files) {
     const std::string entry = name.substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
-    // Links may lead to places that only the harness sees, so their targets are not checked.
+    // Links may point to places that only the harness sees, so their targets aren't checked.
     if (const auto there = directory.kind(entry); there && !there->has_value()) {
       return name;
     }
@@ -129,7 +129,7 @@ Status HarnessFiles::take(const std::string& uuid, const Value& record) {
                  "the checkpoint " + uuid + " has no " + missing +
                      " on this node: what other nodes write (shard=True) does not come here"};
   }
-  // With what an earlier one left that the worker could not take.
+  // Discards files of an earlier one that the worker couldn't publish.
   const Result<Directory> checkpoint = emptied_checkpoint_directory(checkpoint_);
   if (!checkpoint) {
     return checkpoint.error();

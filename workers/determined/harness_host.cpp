@@ -45,12 +45,12 @@ using engine::Value;
 namespace {
 
 constexpr const char* cluster = "hpsearch";
-constexpr std::size_t most_body_bytes = 64UL * 1024 * 1024;  // Metrics of every batch come along.
+constexpr std::size_t most_body_bytes = 64UL * 1024 * 1024;  // Includes metrics of each batch.
 constexpr std::size_t longest_answer = 4 * max_message_bytes;
 constexpr int exit_failed = 1;
 constexpr std::chrono::seconds look_for_parts_every{2};
 
-// The steps of Determined's own container entry point, in its order.
+// The steps of Determined's own container entry point, in their order.
 constexpr const char* sequence = R"(
 python="${DET_PYTHON_EXECUTABLE:-python3}"
 if ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("determined") is None)'; then
@@ -71,7 +71,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
-/// Free ports; each stays taken until all are found, so they differ.
+/// Free ports. Each stays bound until all are found, so they differ.
 std::vector<std::string> free_ports(std::size_t wanted) {
   std::vector<Descriptor> sockets;
   std::vector<std::string> ports;
@@ -91,7 +91,7 @@ std::vector<std::string> free_ports(std::size_t wanted) {
   return ports;
 }
 
-/// A line in the attempt's log.
+/// Writes a line to the attempt's log.
 void say(const std::string& text) {
   std::fprintf(stderr, "hpsearch-determined: %s\n", text.c_str());
 }
@@ -160,7 +160,7 @@ Status HarnessHost::read_trial() {
   }
   trial_.allocation = "trial-" + std::to_string(trial_.trial) + "." + std::to_string(trial_.run);
   if (trial_.rank > 0) {
-    trial_.allocation += "." + std::to_string(trial_.rank);  // The harness has files of that name in /tmp.
+    trial_.allocation += "." + std::to_string(trial_.rank);  // The harness has files with this name in /tmp.
   }
   trial_.token = files::random_hex(24);
   const Result<Value> devices = proto::parse_json(variable("DET_SLOT_IDS"));
@@ -168,7 +168,7 @@ Status HarnessHost::read_trial() {
   const Value* wanted = trial_.config.at_path("resources.slots_per_trial");
   if (trial_.slots == 0 && wanted != nullptr && wanted->number_or(0) > 1) {
     trial_.slots = static_cast<std::uint64_t>(wanted->number_or(0)) /
-                   trial_.addresses.size();  // Processes on the processors.
+                   trial_.addresses.size();  // Processes without GPUs.
   }
 
   files_.emplace(variable("HPSEARCH_HARNESS_DIR"), variable("HPSEARCH_CHECKPOINT_DIR"),
@@ -185,7 +185,7 @@ Status HarnessHost::read_trial() {
   return Done{};
 }
 
-/// Where the attempt is, if on several nodes: equal parts on each.
+/// The attempt's nodes, if it runs on several: all have the same number of slots.
 Status HarnessHost::read_nodes() {
   if (variable(harness_nodes_variable).empty()) {
     return Done{};
@@ -234,7 +234,7 @@ Status HarnessHost::listen() {
   const auto serve_it = [this](net::HttpRequest request, net::HttpServer::Reply reply) {
     serve(std::move(request), std::move(reply));
   };
-  // Requests without the attempt's token are rejected, so the type of a body is not checked.
+  // Requests without the attempt's token are rejected, so the type of a body isn't checked.
   auto server = net::HttpServer::listen(loop_, "127.0.0.1:0", serve_it,
                                         {.most_body_bytes = most_body_bytes, .only_json = false});
   if (!server) {
@@ -259,7 +259,7 @@ Status HarnessHost::launch() {
   return Done{};
 }
 
-/// In the new process.
+/// Runs in the new process.
 void HarnessHost::become_harness() const {
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE}) {
     ::signal(number, SIG_DFL);
@@ -336,11 +336,11 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
   if (const Value* uuid = trial_.latest_checkpoint.at_path("uuid")) {
     variables["DET_LATEST_CHECKPOINT"] = *uuid->as_text();
     const Value* steps = trial_.latest_checkpoint.at_path("steps_completed");
-    // Another trial's steps are not this one's.
+    // The steps of another trial don't count for this one.
     variables["DET_STEPS_COMPLETED"] =
         steps == nullptr || !variable("HPSEARCH_WARM_START").empty() ? "0" : engine::compact_json(*steps);
   }
-  // Trials of several processes on one machine must not meet on the harness's built-in ports.
+  // Trials with several processes on one machine must not share the harness's built-in ports.
   const std::array<const char*, 3> port_variables{"C10D_PORT", "INTER_TRAIN_PROCESS_COMM_PORT_1",
                                                   "INTER_TRAIN_PROCESS_COMM_PORT_2"};
   if (trial_.addresses.size() > 1 || trial_.slots > 1) {
@@ -350,7 +350,7 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
       at_least(port_variables[i], ports[i]);
     }
   }
-  // A site's proxy is no way to this machine itself.
+  // A site's proxy can't reach this machine's loopback.
   for (const char* name : {"no_proxy", "NO_PROXY"}) {
     std::string& hosts = variables[name];
     hosts.append(hosts.empty() ? "" : ",").append("127.0.0.1");
@@ -358,7 +358,7 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
   return variables;
 }
 
-// --- what happens ---
+// --- events ---
 
 void HarnessHost::serve(net::HttpRequest request, net::HttpServer::Reply reply) {
   DeterminedRequest asked;
@@ -384,7 +384,7 @@ void HarnessHost::read_answers() {
     return;
   }
   if (got <= 0) {
-    // The harness's reports would be lost, and nothing would end it.
+    // Without the worker, the harness's reports would be lost, and nothing would end it.
     answering_ = net::Watch();
     say("the attempt's shim is gone; ending the harness");
     ::kill(harness_, SIGKILL);
@@ -397,8 +397,8 @@ void HarnessHost::read_answers() {
   });
 }
 
-/// If a trial runs on several nodes, only the chief's files become a checkpoint. A file that is seen once may
-/// be the harness's test for write access, which it removes at once.
+/// If a trial runs on several nodes, only the chief's files become a checkpoint. A file that is seen only
+/// once may be the harness's test for write access, which it removes at once.
 void HarnessHost::look_for_parts() {
   const std::string part = files_->part_of_a_checkpoint();
   const bool stays = !part.empty() && part == part_seen_;
@@ -435,7 +435,7 @@ void HarnessHost::reap() {
   }
 }
 
-// --- what the session wants ---
+// --- effects of the session ---
 
 void HarnessHost::carry_out(DeterminedSession::Effects effects) {
   for (const DeterminedEffect& effect : effects) {
@@ -475,7 +475,7 @@ void HarnessHost::carry_out(const SendToWorker& say_it) {
       rest.remove_prefix(static_cast<std::size_t>(sent));
     } else if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       pollfd writable{.fd = worker_.get(), .events = POLLOUT, .revents = 0};
-      ::poll(&writable, 1, -1);  // The shim reads whatever happens.
+      ::poll(&writable, 1, -1);  // The shim always reads.
     } else if (sent >= 0 || errno != EINTR) {
       return;  // The connection is closed; read_answers() notices it.
     }

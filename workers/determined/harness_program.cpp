@@ -12,8 +12,8 @@
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/determined/harness_host.hpp"
 
-// hpsearch-determined: the program of an attempt that is written for the Determined harness. Everything it
-// needs is in the environment that hpsearch-worker gives to programs; it ends as the harness ends.
+// hpsearch-determined: the program of an attempt that needs the Determined harness. Everything it
+// needs is in the environment that hpsearch-worker sets; it ends with the harness's status.
 
 namespace hpsearch::workers {
 namespace {
@@ -41,7 +41,7 @@ std::map<std::string, std::string> own_environment() {
 int run() {
   net::Loop loop;
   HarnessEnd end;
-  // A signal to the attempt goes to all of its processes; this one stays until the harness has exited.
+  // A signal to the attempt reaches all its processes; this one stays until the harness has exited.
   const net::Watch asked = loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [](int) {});
   HarnessHost host(loop, own_environment(), [&](HarnessEnd how) {
     end = how;

@@ -63,7 +63,7 @@ Status mount_over(const fs::path& from, const fs::path& to) {
   return Done{};
 }
 
-/// `at` itself is one of the places, or one lies below it.
+/// Whether `at` is one of the places, or a place is below it.
 bool leads_to(const Places& places, const fs::path& at) {
   return std::any_of(places.begin(), places.end(), [&](const auto& place) {
     const auto [end, rest] = std::mismatch(at.begin(), at.end(), place.first.begin(), place.first.end());
@@ -72,7 +72,7 @@ bool leads_to(const Places& places, const fs::path& at) {
   });
 }
 
-/// Shows one entry of the machine under `to`.
+/// Mounts one entry of the machine at `to`.
 Status show(const fs::path& from, const fs::path& to) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(from, error);
@@ -93,8 +93,8 @@ Status show(const fs::path& from, const fs::path& to) {
   return file ? mount_over(from, to) : refused("cannot make " + to.string(), errno);
 }
 
-/// Builds `to`, the new view of the directory `from`: a level of its own where a place lies below, the
-/// machine's elsewhere.
+/// Builds `to`, the new view of the directory `from`: directories above a place are new, all others are
+/// the machine's.
 Status build(const fs::path& from, const fs::path& to, const Places& places) {
   const auto here = places.find(from);
   if (here != places.end()) {
@@ -114,7 +114,7 @@ Status build(const fs::path& from, const fs::path& to, const Places& places) {
       continue;
     }
     const fs::path next = *below.begin();
-    if (::mkdir((to / next).c_str(), 0755) == 0) {  // Else built for another place below it.
+    if (::mkdir((to / next).c_str(), 0755) == 0) {  // Otherwise it exists for another place below it.
       if (const Status built = build(from / next, to / next, places); !built) {
         return built;
       }
@@ -127,7 +127,7 @@ Status change_root(const fs::path& root) {
   if (::chdir(root.c_str()) != 0) {
     return refused("cannot enter a private root", errno);
   }
-  // The old root goes on top of the new one and is taken away; a root that cannot be moved stays underneath.
+  // The old root is mounted over the new one and then detached; a root that can't be moved stays underneath.
   if (::syscall(SYS_pivot_root, ".", ".") == 0) {
     if (::umount2(".", MNT_DETACH) != 0) {
       return refused("cannot leave the machine's root", errno);
@@ -144,15 +144,15 @@ Status enter_private_root(const fs::path& scratch, const Places& places) {
   if (const Status left = leave_shared_namespace(); !left) {
     return left;
   }
-  // From here on nothing that is mounted may be seen outside, or a later removal there would reach through
-  // it.
+  // From here on, mounts must not be visible outside; otherwise a later removal there would delete files
+  // inside them.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return refused("cannot make mounts private", errno);
   }
   if (::mount("hpsearch", scratch.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0) {
     return refused("cannot mount a private root on " + scratch.string(), errno);
   }
-  // It lies below what is shown in it.
+  // It is below a directory that is mounted in it.
   if (::mount(nullptr, scratch.c_str(), nullptr, MS_UNBINDABLE, nullptr) != 0) {
     return refused("cannot keep a private root out of itself", errno);
   }

@@ -39,7 +39,7 @@ constexpr const char* spool_name = "spool";
 constexpr const char* record_name = "checkpoint.json";
 constexpr const char* process_name = "process.json";
 
-/// Which directories the worker has made; others in their place are the program's.
+/// The directories that the worker has made; others in their place are the program's.
 struct MadeDirectories {
   OwnDirectory root;
   OwnDirectory checkpoint;
@@ -63,7 +63,7 @@ Result<OwnDirectory> identity_of(const Directory& directory) {
 
 Status copy_context(const fs::path& context, const Directory& work) {
   const auto listing = context::context_files(context);
-  // Mounts of the user in the user's own directory belong to it.
+  // Mounts in a user's own directory belong to the directory.
   const Result<Directory> from =
       listing ? Directory::open(context, {.mounts = files::Rules::Mounts::entered}) : listing.error();
   if (!from) {
@@ -94,7 +94,7 @@ Status copy_context(const fs::path& context, const Directory& work) {
   return Done{};
 }
 
-/// A name that stands for a link or an empty directory. What else the program has put there stays.
+/// Removes a link or an empty directory. Other files that the program has put there stay.
 void remove_hollow(const Directory& directory, const std::string& name) {
   const Result<std::optional<Kind>> kind = directory.kind(name);
   if (kind && (*kind == Kind::link || *kind == Kind::directory)) {
@@ -109,8 +109,8 @@ void remove_file(const Directory& directory, const std::string& name) {
   }
 }
 
-/// Output channels in which nothing is, and the worker's own links: to another attempt-directory's place that
-/// ends with `own_place`, and logs, which is another name of tensorboard.
+/// Removes empty output channels, and the worker's own links: one to another attempt directory's place that
+/// ends with `own_place`, and logs, which links to tensorboard.
 void remove_empty_channels(const Directory& output, const std::string& own_place) {
   const Result<std::vector<Entry>> entries = output.entries();
   for (std::size_t i = 0; entries && i < entries->size(); ++i) {
@@ -130,7 +130,7 @@ void remove_empty_channels(const Directory& output, const std::string& own_place
   }
 }
 
-/// The context itself in the place of a copy.
+/// Links the context itself in place of a copy.
 Status link_context(const fs::path& context, const Directory& root, const fs::path& work) {
   std::error_code error;
   if (!fs::is_directory(context, error)) {
@@ -149,7 +149,7 @@ Status copy_into(const fs::path& context, const Directory& root, const fs::path&
 }
 
 Status make_anew(const Directory& root, const std::string& context, bool in_place) {
-  // It is of the same lease, if the worker died before its first report.
+  // The directory is from the same lease if the worker ended before its first report.
   const Result<std::vector<Entry>> entries = root.entries();
   if (!entries) {
     return entries.error();
@@ -179,7 +179,7 @@ Status make_anew(const Directory& root, const std::string& context, bool in_plac
   if (const Status written = write_json_file(root, record_name, record, false); !written) {
     return written;
   }
-  // For people.
+  // These links are for people.
   for (const auto& [name, target] :
        {std::pair("work", "ml/usercode"), {"checkpoint", "ml/output/checkpoints"}, {"output", "ml/output"}}) {
     if (const Status made = root.make_link(target, name); !made) {
@@ -261,7 +261,8 @@ Result<Directory> AttemptDirectory::made() const {
   const Result<std::optional<Kind>> kind =
       attempts ? attempts->kind(root_.filename()) : Result<std::optional<Kind>>(attempts.error());
   if (kind && *kind == Kind::link) {
-    remove_hollow(*attempts, root_.filename());  // The name is the worker's. What the link leads to is not.
+    remove_hollow(*attempts,
+                  root_.filename());  // The worker may remove its own name, but not the target of a link.
   }
   const Status there = attempts ? attempts->make_directories(root_.filename()) : Status(attempts.error());
   return there ? attempts->directory(root_.filename()) : there.error();
@@ -276,7 +277,7 @@ Status AttemptDirectory::make(const std::string& context, bool in_place) const {
   try {
     const Result<Directory> root = made();
     return root ? make_anew(*root, context, in_place) : Status(root.error());
-  } catch (const std::exception& error) {  // The file system library throws when memory is short.
+  } catch (const std::exception& error) {  // The file system library throws if memory is short.
     return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
   }
 }
@@ -326,7 +327,7 @@ Status AttemptDirectory::write_spool(std::string_view bytes, bool anew) const {
   if (anew) {
     const Result<Directory> root = made();
     return root ? root->write(spool_name, bytes, true, 0600)
-                : Status(root.error());  // A lease holds secrets.
+                : Status(root.error());  // A launch order has secrets.
   }
   const Result<Directory> root = opened();
   const Result<Descriptor> file = root ? root->file_to_append_to(spool_name) : root.error();
@@ -392,8 +393,8 @@ void AttemptDirectory::remove_working_files() const {
     remove_what_was_never_made();
     return;
   }
-  remove_file(*root, spool_name);  // First: without it, the rest is litter that the next start takes away.
-  // Parts of ml/ that the program has replaced stay: they may be its only output.
+  remove_file(*root, spool_name);  // First: without it, the next start removes the rest as garbage.
+  // Parts of ml/ that the program has replaced stay, because they may be its only output.
   if (const Result<Directory> ml = root->directory("ml")) {
     static_cast<void>(files::remove_tree(*ml, "usercode").has_value());
     static_cast<void>(files::remove_tree(*ml, "input").has_value());
@@ -402,7 +403,7 @@ void AttemptDirectory::remove_working_files() const {
       if (checkpoints && is(*checkpoints, made->checkpoint)) {
         static_cast<void>(files::remove_tree(*output, "checkpoints").has_value());
       }
-      std::string own_place = "/" + root_.filename().string();  // As lay_output() names it.
+      std::string own_place = "/" + root_.filename().string();  // The name that lay_output() gives it.
       std::replace(own_place.begin(), own_place.end(), '-', '/');
       remove_empty_channels(*output, own_place);
     }
@@ -437,8 +438,8 @@ void AttemptDirectory::remove_everything() const {
   static_cast<void>(files::remove_tree(*attempts, root_.filename()).has_value());
 }
 
-/// Only the spool was written by then. A directory with more in it, or a link, the program has put there: of
-/// the link the name is free again, and nothing else is touched.
+/// At this point only the spool was written. If a directory has other files, or is a link, the program has
+/// made it: a link's name becomes free again, and nothing else is changed.
 void AttemptDirectory::remove_what_was_never_made() const {
   const Result<Directory> attempts = Directory::open(root_.parent_path());
   if (!attempts) {

@@ -47,8 +47,8 @@ using jobs::LaunchSpec;
 
 namespace {
 
-/// Fetches the checkpoint that the program starts from, if it is in an object store. not_found: it is not
-/// there.
+/// Fetches the checkpoint from which the program starts, if it is in an object store. not_found: it doesn't
+/// exist.
 Status fetch_checkpoint(LaunchSpec& spec, const AttemptDirectory& directory) {
   const bool is_remote = jobs::is_remote(spec.latest_checkpoint);
   if (!is_remote && !jobs::is_remote(spec.checkpoint_root)) {
@@ -69,9 +69,9 @@ Status fetch_checkpoint(LaunchSpec& spec, const AttemptDirectory& directory) {
                  : Status(attempt.error());
 }
 
-/// Checks that this machine has the checkpoint that the program starts from, as it was published: without it
-/// the program would silently begin anew. not_found: it is not there. corrupt: it is not what its manifest
-/// lists.
+/// Checks that this machine has the complete checkpoint from which the program starts: without it
+/// the program would silently start from scratch. not_found: it doesn't exist. corrupt: it differs from its
+/// manifest.
 Status checkpoint_is_here(const LaunchSpec& spec) {
   std::error_code error;
   if (spec.latest_checkpoint.empty() || only_lends_slots(spec)) {
@@ -96,7 +96,7 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
                    "that may run the trial sees it"};
 }
 
-/// Whether a missing checkpoint was removed: if its experiment's directory is missing too, its file system
+/// Whether a missing checkpoint was removed: if its experiment's directory is missing, too, its file system
 /// may not be mounted.
 bool sees_the_storage_of(const std::string& checkpoint) {
   std::error_code error;
@@ -121,7 +121,7 @@ std::uint64_t free_port() {
 /// The image of the program's container, or "".
 std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
   if (only_lends_slots(spec)) {
-    return "";  // The program that waits in its slots is hpsearch's own.
+    return "";  // The program that only holds its slots is hpsearch's own.
   }
   return devices_lent(spec, machine).empty() ? spec.contract.image : spec.contract.gpu_image;
 }
@@ -131,7 +131,7 @@ std::string setup_name(const LaunchSpec& spec, const std::string& image) {
   return files::sha256_of(spec.context_digest + "\n" + image);
 }
 
-/// The Python that installs the context's requirements; none if the experiment does not install them.
+/// The Python that installs the context's requirements; none if the experiment doesn't install them.
 std::optional<SetupPython> setup_python(const LaunchSpec& spec, const std::string& image,
                                         const ProgramStart& program) {
   if (!spec.install_requirements) {
@@ -148,7 +148,7 @@ std::optional<SetupPython> setup_python(const LaunchSpec& spec, const std::strin
   return python;
 }
 
-/// bind_mounts without a container.
+/// Mounts the bind_mounts of a program without a container.
 Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, ProgramStart& program) {
   if (spec.contract.bind_mounts.empty() || needs_determined_harness(spec) || only_lends_slots(spec)) {
     return engine::Done{};
@@ -171,7 +171,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
     if (!mount.container_path.starts_with('/')) {
       const std::filesystem::path place = directory.work() / mount.container_path;
       const bool is_directory = std::filesystem::is_directory(status);
-      // With source: in_place, or if the context has links, the user names this place.
+      // With source: in_place, or if the context has links, the user chooses this place.
       const Status made = make_directories(is_directory ? place : place.parent_path());
       if (!made ||
           (!is_directory && !std::filesystem::exists(place, error) && !write_file(place, "", false))) {
@@ -195,7 +195,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
   return engine::Done{};
 }
 
-/// Prepares one attempt in stages: each uses what the stages before it have found.
+/// Prepares one attempt in stages: each uses the results of the earlier ones.
 class Preparation {
  public:
   Preparation(LaunchSpec spec, const AttemptDirectory& directory, LentMachine machine,
@@ -219,7 +219,7 @@ class Preparation {
   using Stage = Status (Preparation::*)();
   Status in_order(std::initializer_list<Stage> stages);
 
-  // With the worker's rights.
+  // These run with the worker's rights.
   Status find_user();
   Status make_directory();
   Status prepare_for_user();
@@ -227,7 +227,7 @@ class Preparation {
   Status write_files();
   Status write_order();
 
-  // With the rights of the program's user, because the paths are that user's.
+  // These run with the rights of the program's user, because the paths are that user's.
   Status take_context();
   Status check_storage();
   Status find_checkpoint();
@@ -237,18 +237,18 @@ class Preparation {
   Status wrap();
   Status put_in_container();
 
-  void note_missing(const Error& why, bool may_be_gone);
+  void note_missing(const Error& why, bool may_be_missing);
 
-  LaunchSpec spec_;  ///< Its latest checkpoint is on this machine after find_checkpoint().
+  LaunchSpec spec_;  ///< After find_checkpoint(), its latest checkpoint is on this machine.
   AttemptDirectory directory_;
   LentMachine machine_;
   const AttemptSockets& sockets_;
   std::filesystem::path setups_;
   const std::filesystem::path* unpacked_;  ///< The context, if the worker has unpacked it.
   std::optional<UnixAccount> account_;
-  std::string image_;                         ///< Of its container, or "".
+  std::string image_;                         ///< The image of its container, or "".
   bool at_ml_ = false;                        ///< The program finds its directory at /ml.
-  std::map<std::string, std::string> files_;  ///< In the worker's part of the directory.
+  std::map<std::string, std::string> files_;  ///< Files in the worker's part of the directory.
   ProgramStart program_;
   Prepared result_;
 };
@@ -262,10 +262,10 @@ Status Preparation::in_order(std::initializer_list<Stage> stages) {
   return engine::Done{};
 }
 
-/// The reason why the checkpoint is missing decides whose failure this is.
-void Preparation::note_missing(const Error& why, bool may_be_gone) {
+/// Decides from the reason for the missing checkpoint whether it counts as the trial's failure.
+void Preparation::note_missing(const Error& why, bool may_be_missing) {
   result_.outage = why.code == Errc::unavailable;
-  result_.checkpoint_gone = may_be_gone && (why.code == Errc::not_found || why.code == Errc::corrupt);
+  result_.checkpoint_gone = may_be_missing && (why.code == Errc::not_found || why.code == Errc::corrupt);
 }
 
 Status Preparation::find_user() {
@@ -282,8 +282,8 @@ Status Preparation::find_user() {
   return engine::Done{};
 }
 
-/// A context in a place that a user names is read with the user's rights, in take_context(). Other users may
-/// not read what the worker has unpacked.
+/// A context at a path that the user chose is read with the user's rights, in take_context(). Other users may
+/// not read the worker's unpacked contexts.
 Status Preparation::make_directory() {
   const std::string context = unpacked_ != nullptr ? unpacked_->string() : spec_.context_directory;
   if (!account_) {
@@ -297,7 +297,7 @@ Status Preparation::prepare_for_user() {
   if (!account_) {
     return engine::Done{};
   }
-  // Each user has setups of its own: a user's programs run what is installed there.
+  // Each user has separate setups, because a user's programs run the installed code.
   setups_ /= "uid-" + std::to_string(account_->uid);
   if (const Status made = make_directory_of(*account_, setups_); !made) {
     return made;
@@ -354,7 +354,7 @@ Status Preparation::find_checkpoint() {
   return found;
 }
 
-/// In a container or not, and where the program finds its directory.
+/// Decides whether the program runs in a container, and where it finds its directory.
 Status Preparation::choose_place() {
   image_ = image_of(spec_, machine_);
   if (!image_.empty() && spec_.launch.rank == jobs::RankLevel::process) {
@@ -401,7 +401,7 @@ Status Preparation::plan() {
   return engine::Done{};
 }
 
-/// The Determined harness sources the hook itself, in every attempt.
+/// The Determined harness runs the hook itself, in every attempt.
 Status Preparation::add_setup() {
   if (needs_determined_harness(spec_)) {
     return engine::Done{};
@@ -434,7 +434,7 @@ Status Preparation::wrap() {
   return engine::Done{};
 }
 
-/// Paths that the program gets are the same in the container.
+/// Paths in the program's variables are the same inside the container.
 Status Preparation::put_in_container() {
   Result<FoundRuntime> runtime = find_container_runtime(machine_.environment);
   if (!runtime) {
@@ -477,7 +477,7 @@ Status Preparation::put_in_container() {
   plan.ml = at_ml_ ? directory_.ml().string() : "";
   plan.devices = devices_lent(spec_, machine_);
   std::erase_if(program_.environment, [&](const auto& variable) {
-    // The machine's own variables do not fit the image; the image's PATH is better than the machine's.
+    // The machine's own variables don't fit the image; the image's PATH is better than the machine's.
     const auto& [name, value] = variable;
     const auto own = machine_.environment.find(name);
     const bool inherited = name == "PATH" || (own != machine_.environment.end() && own->second == value &&
@@ -486,7 +486,7 @@ Status Preparation::put_in_container() {
   });
   plan.program = std::move(program_);
   plan.worker_environment = machine_.environment;
-  if (plan.runtime != ContainerRuntime::apptainer) {  // Whose containers are processes and nothing else.
+  if (plan.runtime != ContainerRuntime::apptainer) {  // Apptainer's containers are only processes.
     if (const Status written = write_container_record(directory_.container(), {plan.runtime_file, plan.name});
         !written) {
       return written.error();
@@ -542,7 +542,7 @@ Status meeting_port_is_free(const LaunchSpec& spec) {
   for (const std::uint64_t port :
        needs_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
     const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int reuse = 1;  // Connections that ended a moment ago do not block the port.
+    const int reuse = 1;  // Connections that were closed just before don't block the port.
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -563,7 +563,7 @@ Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directo
   Prepared prepared;
   try {
     prepared = Preparation(spec, directory, machine, sockets, setups, unpacked).run();
-  } catch (const std::exception& error) {  // The file system library throws when memory is short.
+  } catch (const std::exception& error) {  // The file system library throws if memory is short.
     prepared.made = Error{Errc::unavailable,
                           "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};
   }

@@ -33,7 +33,7 @@ namespace {
 
 constexpr const char* owner_name = ".hpsearch-trial.json";
 
-/// Fetched anew for each attempt; the answer is the channel's place below data/.
+/// Fetches an input, for each attempt again. Returns the channel's place below data/.
 Result<std::string> fetch_input(const Channel& channel, const Directory& data, const LaunchSpec& spec) {
   const jobs::RemoteInput input = jobs::remote_input(channel.path, spec.environment_variables);
   const Status made = data.make_directories(channel.name);
@@ -54,11 +54,11 @@ Result<std::string> fetch_input(const Channel& channel, const Directory& data, c
   return channel.name + "/" + input.file_name;
 }
 
-/// A link to a directory, or a directory with a link to a file; the answer is the channel's place below
+/// Makes a link to a directory, or a directory with a link to a file. Returns the channel's place below
 /// data/.
 Result<std::string> lay_input(const Channel& channel, const Directory& data, const fs::path& work) {
   std::error_code error;
-  fs::path from = (work / channel.path).lexically_normal();  // An absolute path stays what it is.
+  fs::path from = (work / channel.path).lexically_normal();  // An absolute path stays.
   if (!from.has_filename()) {
     from = from.parent_path();  // "/data/train/"
   }
@@ -83,7 +83,7 @@ Result<std::string> lay_input(const Channel& channel, const Directory& data, con
               : Result<std::string>(done.error());
 }
 
-/// Whose outputs a trial's directory holds. Experiments are numbered from 1 by every daemon, so a path may be
+/// Marks a trial's directory with its search. Every daemon numbers experiments from 1, so a path may be
 /// another search's.
 Status claim(const Directory& trial, const LaunchSpec& spec, const std::string& channel) {
   const std::string owner =
@@ -105,7 +105,7 @@ Status claim(const Directory& trial, const LaunchSpec& spec, const std::string& 
   return Done{};
 }
 
-/// The highest attempt before this one that left anything.
+/// The latest earlier attempt that left output.
 Result<std::optional<std::string>> attempt_before(const Directory& trial, engine::AttemptNumber attempt) {
   const Result<std::vector<Entry>> entries = trial.entries();
   if (!entries) {
@@ -123,7 +123,7 @@ Result<std::optional<std::string>> attempt_before(const Directory& trial, engine
   return found;
 }
 
-/// `ROOT/EXPERIMENT/TRIAL/ATTEMPT` below the channel's path, which is where the user says.
+/// Makes `ROOT/EXPERIMENT/TRIAL/ATTEMPT` below the channel's path, which the user chose.
 Status lay_output(const Channel& channel, const LaunchSpec& spec, const Directory& output) {
   if (const Status made = make_directories(channel.path); !made) {
     return made;
@@ -139,7 +139,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
     return output.make_link(fs::path(channel.path) / of_trial / name, channel.name);
   };
   if (spec.rendezvous.rank > 0) {
-    // Rank 0 lays it for all. Where they share it, this one may come when the others have written there.
+    // Rank 0 makes it for all. If they share it, this rank may come when the others have written files there.
     const Status made = root->make_directories(of_trial / name);
     return made ? linked() : made;
   }
@@ -151,7 +151,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
   if (const Status ours = claim(*trial, spec, channel.name); !ours) {
     return ours;
   }
-  // It is of this attempt, if its worker died before the program began.
+  // It is this attempt's, if its worker ended before the program started.
   Status ready = files::remove_tree(*trial, name);
   if (ready) {
     ready = trial->make_directory(name);
@@ -168,7 +168,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const Director
   return ready ? linked() : ready;
 }
 
-/// The program's directory under the name that it has with its user, where ModelArts puts it.
+/// Links the program's directory under the name that its user gave it, at the same place as in ModelArts.
 Status name_code(const Directory& root, const LaunchSpec& spec) {
   const std::string name = fs::path(spec.context_directory).filename().string();
   const fs::path directory = fs::path("ml") / job_directory;
@@ -176,7 +176,7 @@ Status name_code(const Directory& root, const LaunchSpec& spec) {
   return made ? root.make_link("../../usercode", directory / (name.empty() ? "usercode" : name)) : made;
 }
 
-/// model, checkpoints and tensorboard, and logs, which is another name of the last.
+/// Makes model, checkpoints and tensorboard, and logs, which links to the last.
 Status lay_default_outputs(const Directory& output, ChannelPlaces& places, const std::string& ml) {
   for (const char* name : {"checkpoints", "model", "tensorboard"}) {
     if (!places.outputs.contains(name)) {
@@ -217,7 +217,7 @@ Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirecto
     places.inputs[channel.name] = ml + "/input/data/" + *place;
   }
   for (const Channel& channel : spec.contract.outputs) {
-    const bool lends = only_lends_slots(spec);  // No program here writes to any.
+    const bool lends = only_lends_slots(spec);  // No program here writes to any channel.
     const Status made = channel.path.empty() || lends ? output->make_directories(channel.name)
                                                       : lay_output(channel, spec, *output);
     if (!made) {
@@ -226,7 +226,7 @@ Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirecto
     const bool shared = !channel.path.empty() && spec.rendezvous.rank > 0;
     if (!lends && !shared && channel.name == "checkpoints" && channel.pre_download &&
         !spec.latest_checkpoint.empty()) {
-      // What a manifest lists is there; a link in the place of the checkpoint itself is the storage's own.
+      // The files of the manifest exist; the storage itself may link to the checkpoint.
       const Result<Directory> from = Directory::open(spec.latest_checkpoint);
       const Result<Directory> to = from ? output->directory(channel.name) : from.error();
       if (const Status copied = to ? files::copy_content(*from, *to) : Status(to.error()); !copied) {

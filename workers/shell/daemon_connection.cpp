@@ -14,7 +14,7 @@ using engine::Status;
 
 namespace {
 
-// After the daemon refused this worker's key, or has another key than this worker was given.
+// After the daemon refused this worker's key, or the daemon's key isn't the expected one.
 constexpr std::chrono::seconds retry_after_refusal{3};
 
 }  // namespace
@@ -73,7 +73,7 @@ void DaemonConnection::connect_again() {
   });
 }
 
-/// Logs a refusal once until a frame comes. libzmq gives such a connection up, but the key may be allowed at
+/// Logs a refusal once until a frame comes. libzmq gives up such a connection, but the key may be allowed at
 /// any time: a new connection is made as long as the worker runs.
 void DaemonConnection::notice_refusal(net::DealerPort::Met refusal) {
   connect_again();

@@ -23,9 +23,9 @@ using engine::Status;
 namespace {
 
 constexpr std::array bad_disk_errors{ENOSPC, EDQUOT, EIO, EROFS};
-// Processes, threads, open files, memory.
+// Shortage of processes, threads, open files or memory.
 constexpr std::array scarcity_errors{EAGAIN, EMFILE, ENFILE, ENOMEM};
-// More than a directory entry, so that a full disk cannot take it in what is left of its last block.
+// Larger than a directory entry, so that it doesn't fit into the rest of a full disk's last block.
 constexpr std::size_t probe_bytes = std::size_t{1} << 20U;
 
 }  // namespace

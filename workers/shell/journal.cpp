@@ -21,10 +21,10 @@ using engine::Result;
 
 namespace {
 
-// A line or a log tail is far shorter; anything longer is no length.
+// Lines and log tails are far shorter; a larger length is invalid.
 constexpr std::size_t longest_body = 256 * 1024;
 constexpr std::size_t read_ahead = 256 * 1024;
-// Holes are made of whole blocks; so rarely that it costs nothing.
+// Holes consist of whole blocks; they are made so rarely that the cost doesn't matter.
 constexpr std::uint64_t block = 4096;
 constexpr std::uint64_t least_hole = 1024 * 1024;
 
@@ -56,7 +56,7 @@ Result<JournalWriter> JournalWriter::open(const fs::path& path) {
   return JournalWriter(std::move(file), static_cast<std::uint64_t>(info.st_size));
 }
 
-/// What follows bytes of a record that is not whole could not be read.
+/// Removes the bytes of an incomplete record, because records after it could not be read.
 bool JournalWriter::cut_off_torn() {
   if (torn_ && ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) {
     torn_ = false;
@@ -78,8 +78,8 @@ bool JournalWriter::append(const JournalRecord& record, bool durable) {
   }
   size_ += bytes.size();
   if (durable) {
-    // When that fails it is written all the same, and not again: this disk forgets, and the agent's spool
-    // says so.
+    // If the sync fails, the record counts as written and isn't written again: the disk loses data, and the
+    // agent's spool reports that.
     static_cast<void>(::fdatasync(file_.get()));
   }
   return true;
@@ -104,7 +104,7 @@ Result<JournalReader> JournalReader::open(const fs::path& path) {
 }
 
 Result<JournalReader> JournalReader::open(const files::Directory& directory, const std::string& name) {
-  // For writing too: nobody may lock what he only reads. A pipe does not block that way.
+  // Also for writing, because a lock needs that. O_NONBLOCK prevents that a pipe blocks.
   Descriptor file = directory.look_up(name, O_RDWR | O_NONBLOCK);
   if (!file) {
     return directory.failed("cannot read", name, errno);
@@ -118,7 +118,7 @@ Result<JournalReader> JournalReader::open(const files::Directory& directory, con
 
 bool JournalReader::kept() const noexcept {
   struct flock lock = whole_file(F_WRLCK);
-  // If that is unknown, it counts as running: no process is killed for it.
+  // If that is unknown, the shim counts as running, so that no process is killed.
   return ::fcntl(file_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* unshare_program = "/usr/bin/unshare";
 constexpr const char* mount_program = "/usr/bin/mount";
 
-/// Whether a child that does nothing else may have mounts of its own. Only system calls after fork().
+/// Whether a child process may have its own mounts. The child only makes system calls after fork().
 bool may_have_own_mounts() {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -58,7 +58,7 @@ bool can_mount_ml() {
 
 std::vector<std::string> under_mounts(const std::vector<jobs::BindMount>& mounts, const OwnRoot& own,
                                       std::vector<std::string> argv) {
-  // What is bound below the new root shows what lies under it, and not itself, as it is unbindable.
+  // The new root is unbindable, so a bind mount below it doesn't include the new root itself.
   constexpr const char* script = R"sh(
 fail() {
   echo "hpsearch: cannot mount $1 at $2" >&2

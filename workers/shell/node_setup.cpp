@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::size_t longest_file = std::size_t{1024} * 1024;
 
-// $0 is the setup's directory, $1 the Python that installs ("": nothing is installed). The lock is the
-// kernel's: it goes with whoever held it.
+// $0 is the setup's directory, $1 the Python that installs ("": nothing is installed). The kernel releases
+// the lock when its holder ends.
 //
-// PYTHONPATH comes before a Python's own packages, and what is installed here has to come behind them, or a
-// program that runs by hand would find other packages here. So PYTHONPATH has nothing but a sitecustomize,
-// which Python runs when its own packages are in place. It makes way for the one that it hides.
+// PYTHONPATH comes before a Python's own packages, and packages that are installed here have to come after
+// them; otherwise a program would find other packages than when it is run manually. So PYTHONPATH has only a
+// sitecustomize, which Python runs when its own packages are set up. It then runs the sitecustomize that it
+// hides.
 constexpr const char* script = R"sh(
 python=$1
 shift
@@ -60,8 +61,8 @@ END
 fi
 exec "$@")sh";
 
-/// Size and checksum of each file, or "-": nobody makes two requirements files with the same checksum on
-/// purpose.
+/// Size and checksum of each file, or "-". A deliberate collision of checksums would only harm its own
+/// author.
 std::string name_of(const fs::path& file, bool& exists) {
   const engine::Result<std::string> text = read_file(file, longest_file);
   exists = text.has_value();
@@ -72,7 +73,7 @@ std::string name_of(const fs::path& file, bool& exists) {
   return std::to_string(text->size()) + "." + std::to_string(crc);
 }
 
-/// The same for a Python: its name, and what it is now.
+/// The same for a Python: its name, and its current version.
 std::string name_of(const SetupPython& python) {
   const std::string text = python.word + "\n" + python.file;
   const std::uint32_t crc = proto::crc32c(0, std::as_bytes(std::span(text)));

@@ -51,7 +51,7 @@ std::string own_address(const std::string& endpoint) {
   }
   const std::unique_ptr<addrinfo, FreeAddresses> addresses(found);
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    // Nothing is sent: connecting a datagram socket only asks for the route.
+    // Sends nothing: connecting a datagram socket only looks up the route.
     const Descriptor probe(::socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_storage own{};
     socklen_t size = sizeof own;

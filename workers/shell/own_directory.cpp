@@ -48,7 +48,8 @@ bool is_link(const fs::path& path) {
   return fs::is_symlink(fs::symlink_status(path, ignored));
 }
 
-/// The directory itself, or one of the two above it (ml/output/checkpoints): all three are the worker's.
+/// Whether the directory itself, or one of the two above it (ml/output/checkpoints), is a link: all three are
+/// the worker's.
 bool leads_elsewhere(const fs::path& directory) {
   return is_link(directory) || is_link(directory.parent_path()) ||
          is_link(directory.parent_path().parent_path());
@@ -87,7 +88,7 @@ Result<files::Directory> emptied_checkpoint_directory(const fs::path& directory)
   const fs::path absolute = fs::absolute(directory, error).lexically_normal();
   const fs::path place = absolute.has_filename() ? absolute : absolute.parent_path();
   const fs::path above = place.parent_path().parent_path().parent_path();
-  // In a container or at /ml the three are mounts of the worker's own.
+  // In a container or at /ml, the three are mounts of the worker.
   const Result<files::Directory> top =
       files::Directory::open(above, {.mounts = files::Rules::Mounts::entered});
   Result<files::Directory> opened = top ? top->directory(place.lexically_relative(above)) : top.error();

@@ -110,7 +110,7 @@ void RunningPrograms::prepare(const AttemptKey& key) {
       }
       if (!can_meet) {
         handlers_.on_input(
-            ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
+            ProgramNotStarted{key, can_meet.error().message, true});  // The next lease has another port.
         return;
       }
       const Result<pid_t> shim = prepared.made ? start_program(spec) : Result<pid_t>(prepared.made.error());
@@ -126,7 +126,7 @@ void RunningPrograms::prepare(const AttemptKey& key) {
   });
 }
 
-/// Starts it in the spare for its slots, if there is one, else in a new shim.
+/// Starts it in the spare for its slots, if there is one; otherwise in a new shim.
 Result<pid_t> RunningPrograms::start_program(const jobs::LaunchSpec& spec) {
   const Result<LaunchOrder> order = read_launch_order(state_.attempt(spec.key).launch());
   std::optional<SpareShims::Taken> spare =
@@ -145,7 +145,7 @@ Result<pid_t> RunningPrograms::start_program(const jobs::LaunchSpec& spec) {
   return started;
 }
 
-/// The context cannot be provided. Tries again: the daemon may be starting, or the disk may get space.
+/// The context can't be provided. Tries again, because the daemon may be starting, or the disk may get space.
 void RunningPrograms::not_prepared(const AttemptKey& key, const Error& why) {
   Preparing& preparing = preparing_.at(key);
   const bool may_help = why.code == Errc::unavailable;
@@ -159,7 +159,7 @@ void RunningPrograms::not_prepared(const AttemptKey& key, const Error& why) {
   handlers_.on_input(start_failure(key, why.message, may_help));
 }
 
-/// Makes the attempt's connection to its shim.
+/// Creates the attempt's connection to its shim.
 ShimClient& RunningPrograms::link(const AttemptKey& key) {
   ShimClient::Handlers handlers;
   handlers.on_started = [this, key](const JournalStarted& started) {
@@ -195,7 +195,7 @@ ShimClient& RunningPrograms::link(const AttemptKey& key) {
 }
 
 void RunningPrograms::reap_shims() {
-  // One by one: this process may have other children, of the script that was replaced by it.
+  // One by one, because this process may have other children, from the script that it replaced.
   std::erase_if(shims_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }
 
@@ -233,7 +233,7 @@ void RunningPrograms::drop_journal_before(const AttemptKey& key, std::uint64_t p
 void RunningPrograms::forget(const AttemptKey& key) {
   const auto found = links_.find(key);
   if (found != links_.end()) {
-    // One of its own handlers may have called this.
+    // One of its own handlers may be the caller.
     loop_.post([link = std::shared_ptr<ShimClient>(std::move(found->second))] { static_cast<void>(link); });
     links_.erase(found);
   }

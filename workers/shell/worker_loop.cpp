@@ -41,7 +41,7 @@ namespace {
 constexpr std::uint64_t longest_log_part = 128 * 1024;
 // libzmq drops unsent messages when the connection is closed, and does not report when it has sent them.
 constexpr std::chrono::milliseconds goodbye_time = 200ms;
-// The daemon tries as often.
+// The daemon retries at the same interval.
 constexpr std::chrono::seconds remove_condemned_every = 60s;
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
@@ -175,7 +175,7 @@ void WorkerLoop::work_off() {
 
 // --- ends of programs ---
 
-/// Does what has to be done between the end of a program and its input to the machine: whoever learns of the
+/// Finishes everything between the end of a program and its input to the machine: receivers of the
 /// end may look for the attempt's files, and may use its devices.
 void WorkerLoop::settle(const std::shared_ptr<const EndedProgram>& ended, std::size_t step) {
   constexpr std::array steps{&WorkerLoop::remove_its_container, &WorkerLoop::keep_its_files,
@@ -245,7 +245,7 @@ void WorkerLoop::take(const DeviceReport& report) {
        ++slot) {
     for (const Device& device : report.devices) {
       if (device.uuid == options_.devices[slot].uuid) {
-        options_.machine.devices[slot] = cuda_name(device);  // Numbers move when a GPU is missing.
+        options_.machine.devices[slot] = cuda_name(device);  // Numbers change if a GPU is missing.
       }
     }
   }
@@ -308,7 +308,7 @@ void WorkerLoop::carry_out(const HandOverLog& hand_over) {
     const std::chrono::milliseconds within(hand_over.within.in_micros() / 1'000);
     const auto until = std::chrono::steady_clock::now() + within;
     const std::string problem = deliver_log(directory, hand_over.key, daemon, within, stop);
-    if (ending) {  // The worker waits for its logs alone, and then its key opens nothing any more.
+    if (ending) {  // The worker only waits for its logs, and afterwards its key is invalid.
       file_delivery_.send_all(
           daemon, store,
           std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
@@ -324,7 +324,7 @@ void WorkerLoop::carry_out(const RememberDaemon& remember_daemon) {
   }
 }
 
-/// Here and now: it happens once in a session at most, and nothing may overtake it.
+/// Synchronous: it happens at most once in a session, and nothing may overtake it.
 Status WorkerLoop::remember() {
   Status done = unremembered_ ? state_.remember(*unremembered_) : Status(Done{});
   if (done) {
@@ -352,7 +352,7 @@ void WorkerLoop::carry_out(const CheckCheckpointRoot& check) {
 void WorkerLoop::carry_out(const WriteSpool& write) {
   const AttemptKey key = write.key;
   if (const Status first = remember(); !first) {
-    // For the next agent, a spool of an unknown store would belong to another store.
+    // To the next agent, a spool of an unknown store would belong to another store.
     inputs_.emplace_back(SpoolNotWritten{key, write.write, first.error().message});
     return;
   }

@@ -50,7 +50,7 @@ extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it
 namespace hpsearch::workers {
 namespace {
 
-// Exit statuses, the same in every program of the house.
+// Exit statuses, the same in all programs of hpsearch.
 constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
@@ -103,13 +103,14 @@ std::map<std::string, std::string> own_environment() {
   return variables;
 }
 
-/// Where this program's file lies; its companion is installed beside it.
+/// The directory of this program's file; its companions are installed there.
 std::filesystem::path own_directory() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// Last on the programs' PATH, where nothing of theirs is shadowed: shell scripts find hpsearch-report there.
+/// Adds the directory last on the programs' PATH, where it hides nothing: shell scripts find hpsearch-report
+/// there.
 void add_own_directory(std::map<std::string, std::string>& variables) {
   const std::string own = own_directory().string();
   std::string& path = variables.try_emplace("PATH", "/usr/local/bin:/usr/bin:/bin").first->second;
@@ -118,7 +119,7 @@ void add_own_directory(std::map<std::string, std::string>& variables) {
   }
 }
 
-/// Descriptors 0, 1 and 2 must exist, or pipes and sockets would get their numbers.
+/// Opens descriptors 0, 1 and 2 if they are closed; otherwise pipes and sockets would get their numbers.
 void open_standard_streams() {
   int number = 0;
   do {
@@ -129,7 +130,7 @@ void open_standard_streams() {
   }
 }
 
-/// Whoever started us with nohup wants us to outlive the terminal.
+/// Whether the signal is ignored: a process started with nohup should outlive the terminal.
 bool ignores(int number) {
   struct sigaction action {};
   return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -140,7 +141,7 @@ bool ignores(int number) {
 engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules) {
   constexpr std::string_view stop_after = "stop_after=";
   constexpr std::string_view pause_at_rung = "pause_at_rung=";
-  // A daemon's restart, also with its machine, is shorter: a program that was paused has to be started again.
+  // A daemon restarts sooner, even with its machine, and a paused program has to be started again.
   constexpr engine::Duration patience = engine::Duration::seconds(120);
   constexpr double longest = 10 * 365 * 86'400.0;
   if (policy == "continue") {
@@ -219,7 +220,7 @@ engine::Result<RunAs> run_as_from(const Arguments& arguments) {
   return run_as;
 }
 
-/// The slots, and the devices behind them.
+/// Finds the slots and their devices.
 engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
   const bool on_processors = arguments.slots.starts_with("cpu");
   DeviceReport seen;
@@ -264,7 +265,7 @@ engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
   return engine::Done{};
 }
 
-/// While attempts of an earlier run are held, slots are what they were for it: a lease names a slot by its
+/// While attempts of an earlier run are held, slots stay the same: a lease names a slot by its
 /// number.
 engine::Status keep_slots_of(const WorkerState& state, const Arguments& arguments, bool holds,
                              WorkerOptions& options) {
@@ -342,7 +343,7 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   return options;
 }
 
-/// --server-key, or what --server-key-file holds; "" = neither.
+/// --server-key, or the content of --server-key-file; "" = neither.
 engine::Result<std::string> server_key_from(const Arguments& arguments) {
   const bool from_file = !arguments.server_key_file.empty();
   std::string key = arguments.server_key;
@@ -366,7 +367,7 @@ engine::Result<std::string> server_key_from(const Arguments& arguments) {
   return key;
 }
 
-/// Works beside a running worker: the key is made once.
+/// Works while a worker runs: the key is made only once.
 int show_key(const std::string& state_directory) {
   std::error_code unknown;
   const std::filesystem::path absolute =
@@ -385,7 +386,7 @@ int show_key(const std::string& state_directory) {
 int run(const Arguments& arguments) {
   if (arguments.list_gpus) {
     std::cout << proto::pretty_json(to_value(ask_nvml(nvml_library()))) << std::endl;
-    ::_exit(exit_ok);  // Unloading the driver's library may hang, so it is not waited for.
+    ::_exit(exit_ok);  // Doesn't unload the driver's library, which may hang.
   }
   if (arguments.show_key && !arguments.state_directory.empty()) {
     return show_key(arguments.state_directory);
@@ -434,14 +435,14 @@ int run(const Arguments& arguments) {
                 opened.error().message);
   }
   net::forbid_core_files();
-  net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
+  net::raise_descriptor_limit(RLIM_INFINITY);  // Every program needs several here, and opens its own.
   if (!all_processes()) {
     return fail(
         exit_failed,
         "/proc does not show this worker's own process; without it what programs leave behind cannot be "
         "found and ended");
   }
-  static_cast<void>(can_mount());  // Asked while a process can be made: the answer is remembered.
+  static_cast<void>(can_mount());  // Asked while a process can be made: the answer is kept.
   engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
   if (!found) {
     return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,

@@ -51,8 +51,8 @@ namespace {
 constexpr std::chrono::seconds longest_dying = 10s;
 constexpr mode_t passable_mode = 0711;
 constexpr std::size_t longest_slots = std::size_t{4} * 1024 * 1024;
-// No spool is that long: an attempt keeps 256 MiB that are not acknowledged, and about as much again that was
-// acknowledged since it was last written anew.
+// The limit of a spool: an attempt keeps 256 MiB that are not acknowledged, and about as much again that was
+// acknowledged since the spool was rewritten.
 constexpr std::size_t longest_spool = std::size_t{2} * 1024 * 1024 * 1024;
 
 Result<Descriptor> lock_file(const fs::path& directory) {
@@ -87,7 +87,8 @@ Result<Descriptor> lock_file(const fs::path& directory) {
 struct WorkerIdentity {
   std::string uid;
   std::uint64_t incarnation = 0;
-  std::string store;  ///< Whose orders it takes, in hexadecimal digits; "" = the first that answers.
+  std::string
+      store;  ///< The only store whose orders it follows, in hexadecimal digits; "" = the first that answers.
   std::uint64_t daemon_start = 0;
 };
 
@@ -102,7 +103,7 @@ std::optional<std::uint64_t> cluster_from(const std::string& text) {
   return text.empty() ? std::optional<std::uint64_t>(0) : engine::number_of_hex(text);
 }
 
-/// Only root may enter and read what is in `place`, without links and what is `open`.
+/// Makes the content of `place` accessible only to root, except `open` entries. Links aren't followed.
 Status close_content(const fs::path& place, bool (*open)(const struct stat& info)) {
   std::error_code error;
   for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
@@ -116,7 +117,7 @@ Status close_content(const fs::path& place, bool (*open)(const struct stat& info
   return error ? Status(file_error("cannot read", place, error)) : Status(Done{});
 }
 
-/// The directories that are named as attempts are; what else lies there is not ours.
+/// The directories with names of attempts; other entries aren't ours.
 Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
   std::vector<fs::path> paths;
   std::error_code error;
@@ -135,7 +136,7 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
   return paths;
 }
 
-/// Ends processes of spares that an earlier run has left. The spares end with that run, but their children
+/// Finds spares of an earlier run. They end with that run, but their children
 /// may not.
 std::vector<fs::path> spare_paths(const fs::path& spares) {
   std::vector<fs::path> paths;
@@ -146,8 +147,8 @@ std::vector<fs::path> spare_paths(const fs::path& spares) {
   return paths;
 }
 
-/// By a link, a pipe or the like, or its whole directory is: the program has done that, and it tells as
-/// little as if it had removed the file.
+/// The program has replaced the file by a link, a pipe or the like, or the whole directory: this counts as
+/// a removed file.
 bool is_replaced(const AttemptDirectory& directory, const std::string& name) {
   const Result<files::Directory> root = directory.opened();
   if (!root) {
@@ -157,7 +158,7 @@ bool is_replaced(const AttemptDirectory& directory, const std::string& name) {
   return kind && (*kind == files::Kind::link || *kind == files::Kind::other);
 }
 
-/// Programs may be running there, and slots be in use.
+/// Programs may run there, and slots may be in use.
 Error unknown_what_runs(const Error& why) {
   return Error{Errc::unavailable, why.message +
                                       "; without it the worker cannot determine the state of its programs, "
@@ -252,7 +253,7 @@ bool is_open_to_users(const fs::path& state_directory) {
 
 Status WorkerState::open_to_users() const {
   constexpr std::size_t longest_shared =
-      60;  // The rest of a socket's path is the attempt's name and its own.
+      60;  // The rest of a socket's path is the attempt's name and the socket's.
   if (!has_sockets_ || directory_.string().size() > longest_shared) {
     return Error{Errc::bad_request, "--run-as submitter: the sockets of programs are in --state-dir, and " +
                                         directory_.string() +
@@ -271,7 +272,7 @@ Status WorkerState::open_to_users() const {
     }
   }
   Status done = make_directories(setups());
-  // Files that an earlier run with --run-as worker left there belong to root, and others may read them.
+  // Files of an earlier run with --run-as worker belong to root, and others may read them.
   const auto of_a_user = [](const struct stat& info) { return info.st_uid != 0; };
   const auto lets_through = [](const struct stat& info) { return (info.st_mode & 07777U) == passable_mode; };
   for (const auto& [place, open] : std::initializer_list<std::pair<fs::path, bool (*)(const struct stat&)>>{
@@ -351,7 +352,7 @@ void WorkerState::tidy_sockets() const noexcept {
   try {
     files::SocketDirectory::of(directory_.string()).remove_if_empty();
   } catch (const std::exception&) {
-    return;  // Out of memory; an empty directory is left.
+    return;  // Out of memory; an empty directory stays.
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace hpsearch::jobs {
 
-/// Determined: programs that are written for its harness. Its experiment files need no translation.
+/// Determined: programs written for its harness. Its experiment files need no translation of names.
 [[nodiscard]] std::unique_ptr<Dialect> make_determined_dialect();
 
 }  // namespace hpsearch::jobs

@@ -25,7 +25,7 @@ bool says(const Value::Map& map, std::string_view key) {
   return value != nullptr && !value->is_null();
 }
 
-/// Takes a field out of a map; null when it is not there.
+/// Removes a field from a map and returns its value; null if there is none.
 Value taken(Value::Map& map, std::string_view key) {
   const Value* value = map.find(key);
   if (value == nullptr) {
@@ -40,11 +40,11 @@ std::string text_of(const Value& value) {
   return value.as_text() != nullptr ? *value.as_text() : std::string();
 }
 
-/// What of a file belongs to another version becomes a problem; the search is completed with what was meant,
-/// so that nothing else is said of the same thing.
+/// Fields of other versions become problems. The fields that they stand for are filled in, so that
+/// the same mistake isn't reported twice.
 class Searcher {
  public:
-  /// `batches_per_step`: of the whole file; null where there is none.
+  /// `batches_per_step` is the field at the top of the file; null if there is none.
   Searcher(Value::Map& map, Value batches_per_step, Findings& findings)
       : map_(map), batches_per_step_(std::move(batches_per_step)), findings_(findings) {}
 
@@ -65,7 +65,7 @@ class Searcher {
     }
   }
 
-  /// Until 0.12 a length was a number of steps, of batches_per_step batches each.
+  /// Until 0.12, lengths were numbers of steps of batches_per_step batches each.
   void lengths_in_steps() {
     const std::int64_t batches = engine::whole_number(batches_per_step_).value_or(usual_batches_per_step);
     if (!batches_per_step_.is_null()) {
@@ -92,7 +92,7 @@ class Searcher {
     }
   }
 
-  /// From 0.38 on a search counts whatever its metrics name.
+  /// From 0.38 on, the length of a search is counted by a metric.
   void lengths_in_time() {
     const std::string unit = text_of(taken(map_, "time_metric"));
     if (!says(map_, "max_time")) {
@@ -159,7 +159,7 @@ void translate_resources(Value& tree, std::string_view key, Findings& findings) 
   }
 }
 
-/// Options of batch systems stood here before they had sections of their own. Guides misspell registry_auth.
+/// Options of batch systems stood here before they had their own sections. Guides misspell registry_auth.
 void translate_environment(Value::Map& environment, Findings& findings) {
   if (Value auth = taken(environment, "registrt_auth"); !auth.is_null()) {
     const std::string path = "environment.registrt_auth";
@@ -181,7 +181,7 @@ void translate_environment(Value::Map& environment, Findings& findings) {
   }
 }
 
-/// Without a host_path that platform takes the one of its cluster, below which it expects the storage_path.
+/// Without a host_path, Determined uses its cluster's, below which it expects the storage_path.
 void translate_storage(Value::Map& storage, Findings& findings) {
   const std::string type = text_of(storage.find("type") == nullptr ? Value() : *storage.find("type"));
   const std::string path =
@@ -200,7 +200,8 @@ void translate_storage(Value::Map& storage, Findings& findings) {
 }  // namespace
 
 void translate_determined(Value& tree, Findings& findings) {
-  Value batches_per_step = taken(*tree.as_map(), "batches_per_step");  // Before any member is pointed to.
+  Value batches_per_step =
+      taken(*tree.as_map(), "batches_per_step");  // Taken before any member is pointed to.
   if (Value::Map* searcher = map_at(tree, "searcher")) {
     Searcher(*searcher, std::move(batches_per_step), findings).translate();
   }

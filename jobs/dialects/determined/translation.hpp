@@ -4,9 +4,9 @@
 
 namespace hpsearch::jobs {
 
-/// Turns what Determined's experiment files spell otherwise into the fields of docs/experiment-file.md, with
-/// a note for each: resources.slots, an empty host_path, the searcher `adaptive`. Fields of older and later
-/// versions than 0.24 become problems that say what to write. `tree` is a map.
+/// Translates the fields that Determined spells otherwise into those of docs/experiment-file.md, with
+/// a note for each: resources.slots, an empty host_path, the searcher `adaptive`. Fields of versions before
+/// and after 0.24 become problems that name the replacement. `tree` is a map.
 void translate_determined(Value& tree, Findings& findings);
 
 }  // namespace hpsearch::jobs

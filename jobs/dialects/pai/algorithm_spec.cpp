@@ -1,5 +1,5 @@
-// PAI's AlgorithmSpec, as its public API documents it: members begin with capitals, lists of named things
-// instead of maps, and every value of a parameter as text.
+// PAI's AlgorithmSpec, as its public API documents it: names of members are capitalized, named things are in
+// lists instead of maps, and every parameter value is text.
 
 #include "dialects/pai/algorithm_spec.hpp"
 
@@ -68,7 +68,7 @@ std::string in_small_letters(std::string word) {
   return word;
 }
 
-/// PAI's kinds of jobs, with and without the word Job, in any capitals.
+/// PAI's job types, with or without the word Job, in any case.
 std::string_view launch_kind_of(const std::string& job_type) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds = {
       {{"elasticbatch", "elastic_batch"},
@@ -101,7 +101,7 @@ Kind kind_of(const Value& type) {
                                     : Kind::text;
 }
 
-/// "0.1" of a Float is 0.1. What is no value of its kind stays text, and the reader refuses it.
+/// "0.1" of type Float becomes 0.1. Text that is no value of the type stays text, and the reader refuses it.
 Value typed(const Value& value, Kind kind) {
   const std::optional<double> number = number_in(value);
   if (kind == Kind::boolean && value.as_text() != nullptr) {
@@ -127,7 +127,7 @@ class AlgorithmReader {
     for (const char* key : {"AlgorithmName", "Name", "DisplayName"}) {
       take(out, "name", member(tree, key));
     }
-    take(out, "name", "algorithm");  // An AlgorithmSpec alone has none.
+    take(out, "name", "algorithm");  // A bare AlgorithmSpec has no name.
     for (const char* key : {"AlgorithmDescription", "Description"}) {
       take(out, "description", member(tree, key));
     }
@@ -160,7 +160,7 @@ class AlgorithmReader {
     }
   }
 
-  /// A list of one line is a line for the shell, as PAI's console writes it.
+  /// A list of one line is a line for the shell; PAI's console writes it so.
   static Value command(const Value& given) {
     const Value::List* words = given.as_list();
     const bool line = words != nullptr && words->size() == 1 && words->front().as_text() != nullptr &&
@@ -272,14 +272,14 @@ class AlgorithmReader {
 
   static bool is_absent(const Value& value) { return value.is_null() || value == Value(""); }
 
-  /// Ranges hold their ends: an end that is excluded is the next number inside.
+  /// Ranges include their ends: an excluded end is replaced by the next number inside.
   static void bound(Value::Map& out, const char* key, const Value& given, bool excluded, Kind kind) {
     if (is_absent(given)) {
       return;
     }
     const std::optional<double> number = number_in(given);
     if (!number) {
-      out[key] = given;  // The reader says what is wrong with it.
+      out[key] = given;  // The reader reports the problem.
       return;
     }
     const double inside = *key == 'm' && key[1] == 'i' ? 1 : -1;
@@ -343,7 +343,7 @@ class AlgorithmReader {
     }
   }
 
-  /// Only in a submission.
+  /// Refuses unknown members. A component file may have them.
   template <class Known>
   void refuse_others(const Value& given, const std::string& at, const Known& known) {
     if (given.as_map() == nullptr) {
@@ -387,7 +387,7 @@ std::string AlgorithmTree::place_of(std::string_view at, const std::string& path
     return path;
   }
   const std::string here = path.substr(prefix.size());
-  // The longest known beginning; the rest stands below it by the same name.
+  // The longest known prefix; the rest of the path has the same names.
   for (std::size_t length = here.size(); length != 0 && length != std::string::npos;
        length = here.find_last_of(".[", length - 1)) {
     if (const auto place = places.find(here.substr(0, length)); place != places.end()) {

@@ -11,21 +11,21 @@
 
 namespace hpsearch::jobs {
 
-/// Whether a component file is spelled as PAI's algorithms are: an AlgorithmSpec, alone or as CreateAlgorithm
-/// takes it.
+/// Whether a component file is written as a PAI algorithm: an AlgorithmSpec, or the arguments of
+/// CreateAlgorithm around one.
 [[nodiscard]] bool is_algorithm_spec(const Value& tree) noexcept;
 
-/// An AlgorithmSpec in the words of a component file.
+/// An AlgorithmSpec translated into the fields of a component file.
 struct AlgorithmTree {
   Value tree;
-  std::map<std::string, std::string> places;  ///< Where things of the tree stand in the AlgorithmSpec.
+  std::map<std::string, std::string> places;  ///< Path in the tree → path in the AlgorithmSpec.
 
-  /// The place of what a component's reader calls `path`, both below `at`.
+  /// The place in the AlgorithmSpec of a component's `path`; both are below `at`.
   [[nodiscard]] std::string place_of(std::string_view at, const std::string& path) const;
 };
 
-/// The component's own reader then checks what it says. What PAI runs its jobs by and has no meaning here
-/// (instance types, progress) becomes notes. What is not known is refused in a submission.
+/// The component's reader checks the values. Members that PAI needs for its own jobs and that have no meaning
+/// here (instance types, progress) become notes. A submission may not have unknown members.
 [[nodiscard]] AlgorithmTree from_algorithm_spec(const Value& tree, std::string_view at, Findings& findings);
 
 }  // namespace hpsearch::jobs

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> type_names = {"Int", "Float", "String", "Bool"};
 
-/// PAI's words and ModelArts', in any capitals.
+/// The type names of PAI and ModelArts, in any case.
 std::optional<ComponentType> type_named(std::string_view name) {
   std::string word;
   for (const char c : name) {
@@ -81,7 +81,7 @@ void read_choices(Section& fields, ComponentParameter& parameter) {
   }
 }
 
-/// A pattern that values have to fit, with those that the component itself names.
+/// Reads the pattern that values have to match. The values in the component must match it, too.
 void read_pattern(Section& fields, ComponentParameter& parameter, std::vector<PatternUse>& patterns) {
   parameter.pattern = fields.text("pattern");
   if (!parameter.pattern) {
@@ -242,7 +242,8 @@ class ComponentReader {
   }
 
   template <class Take>
-  void each(std::string_view section, const Take& take) {  // A literal: the section keeps it.
+  void each(std::string_view section,
+            const Take& take) {  // `section` is a literal, because the section keeps a view of it.
     const Value::Map* map = top_.map(section);
     if (map == nullptr) {
       return;
@@ -256,7 +257,7 @@ class ComponentReader {
     }
   }
 
-  /// Names are one's own among parameters, inputs and outputs together, and so are their variables.
+  /// Names are unique among parameters, inputs and outputs together, and so are their variables.
   void take_name(const std::string& prefix, const std::string& name, const std::string& section) {
     const std::string here = section + "." + name;
     for (const std::string& key : {prefix + variable_part(name), "=" + variable_part(name)}) {

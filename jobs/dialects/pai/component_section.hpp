@@ -9,16 +9,16 @@
 
 namespace hpsearch::jobs {
 
-/// Fills an experiment's tree (a map) with what its `component` declares: entrypoint, defaults, declared
-/// ranges, how channels are passed, metrics. Filling twice changes nothing more. Nothing when it has none.
-/// Values of a submission are brought to the types and bool styles that the component declares for them.
+/// Fills an experiment's tree (a map) with the declarations of its `component`: entrypoint, defaults,
+/// declared ranges, how channels are passed, metrics. Filling twice changes nothing. Returns nothing if it
+/// has no component. Values of the submission are converted to the component's types and bool styles.
 [[nodiscard]] std::optional<Component> use_component(Value& tree, Findings& findings);
 
-/// The resources of a submission have to be what the component can train on.
+/// Checks that the component can train on the submission's resources.
 void check_resources(const Component& component, const ResourcesConfig& resources, bool single_node,
                      Findings& findings);
 
-/// What the space of a submission holds has to be what the component takes.
+/// Checks that the component accepts all values in the submission's space.
 void check_component(const Component& component, const Space& space, Findings& findings);
 
 }  // namespace hpsearch::jobs

@@ -12,20 +12,20 @@ namespace hpsearch::jobs {
 
 namespace {
 
-/// Fills a map's member unless the experiment has it already.
+/// Sets a member of a map unless it is set.
 void fill(Value::Map& map, std::string_view key, const Value& value) {
   if (const Value* given = map.find(key); given == nullptr || given->is_null()) {
     map[key] = value;
   }
 }
 
-/// Whether it is a map with this `type`.
+/// Whether the value is a map with this `type`.
 bool is_of_type(const Value& value, std::string_view name) {
   const Value* type = value.as_map() != nullptr ? value.as_map()->find("type") : nullptr;
   return type != nullptr && *type == Value(name);
 }
 
-/// In the declared type; what is of another stays, and check_component refuses it.
+/// Converts a value to the declared type. A value of another type stays, and check_component refuses it.
 void bring_to_type(Value& value, ComponentType type) {
   if (std::optional<Value> typed = as_type(value, type)) {
     value = *std::move(typed);
@@ -46,7 +46,7 @@ std::string_view nearest_name(std::string_view given, const Items& items) {
   return nearest(given, names);
 }
 
-/// An output that every attempt has, whether an experiment names it or not.
+/// Whether every attempt has this output, even if the experiment doesn't declare it.
 bool always_is(std::string_view output) {
   return output == "checkpoints" || output == "logs" || output == "model" || output == "tensorboard";
 }
@@ -75,7 +75,7 @@ class ComponentUse {
   }
 
  private:
-  /// Nothing when something else stands there: the section's own reader says so.
+  /// Returns nothing if the value is no map; the section's own reader reports that.
   Value::Map* map_at(std::string_view key) {
     Value& value = (*tree_.as_map())[key];
     if (value.is_null()) {
@@ -110,7 +110,7 @@ class ComponentUse {
     }
     if (!component_.constraints.multi_node) {
       const bool misspelled =
-          tree_.as_map()->contains("resource");  // As users write it; noted by its reader.
+          tree_.as_map()->contains("resource");  // Users write `resource`, too; its reader notes it.
       fill_in(misspelled ? "resource" : "resources", "is_single_node", true);
     }
   }
@@ -157,8 +157,9 @@ class ComponentUse {
     }
   }
 
-  /// The experiment's own value or range. Programs are given values of the type they declare: an Int that was
-  /// written 32.0 is 32, a Float that was written 1 is 1.0. An int range of a Float stays one of integers.
+  /// Converts the experiment's own value or range to the declared type: an Int that was
+  /// written as 32.0 becomes 32, a Float that was written as 1 becomes 1.0. An int range of a Float stays one
+  /// of integers.
   void given_value(const std::string& path, Value& value, const ComponentParameter& parameter) {
     Value::Map* map = value.as_map();
     if (map == nullptr) {
@@ -179,7 +180,7 @@ class ComponentUse {
     const char* key = listed && map->contains("vals") ? "vals" : "val";
     Value* member = map->find(key);
     if (member == nullptr) {
-      return;  // The space's reader says so.
+      return;  // The reader of the space reports it.
     }
     if (Value::List* vals = member->as_list(); listed && vals != nullptr) {
       for (Value& one : *vals) {
@@ -238,7 +239,7 @@ class ComponentUse {
     if (value.as_text() != nullptr) {
       map["path"] = value;
     } else if (!value.is_null() && value.as_map() == nullptr) {
-      return value;  // Neither; the section's own reader says so.
+      return value;  // It is neither; the section's own reader reports it.
     }
     if (channel.passed_as != PassedAs::channel) {
       fill(map, "passed_as", name_of(channel.passed_as));
@@ -254,7 +255,7 @@ class ComponentUse {
   Findings& findings_;
 };
 
-/// Whether every value of a leaf is one that the parameter may have.
+/// Whether the parameter allows every value of a leaf.
 bool lies_within(const ComponentParameter& parameter, const Parameter& given) {
   const auto ends = [&](const Value& low, const Value& high) {
     return parameter.choices.empty() && allows(parameter, low) && allows(parameter, high);
@@ -270,7 +271,7 @@ bool lies_within(const ComponentParameter& parameter, const Parameter& given) {
     return ends(range->minval, range->maxval);
   }
   if (parameter.type != ComponentType::real) {
-    return false;  // A real is no Int.
+    return false;  // A real isn't allowed for an Int.
   }
   if (const auto* range = std::get_if<DoubleParameter>(&given)) {
     return ends(range->minval, range->maxval);
@@ -278,7 +279,7 @@ bool lies_within(const ComponentParameter& parameter, const Parameter& given) {
   const auto& log = std::get<LogParameter>(given);
   const double low = std::pow(log.base, log.minval);
   const double high = std::pow(log.base, log.maxval);
-  // A power need not meet a decimal bound to the last bit.
+  // A power may differ from a decimal bound in the last bit.
   constexpr double slack = 1e-12;
   return parameter.choices.empty() && (!parameter.least || low >= *parameter.least * (1 - slack)) &&
          (!parameter.greatest || high <= *parameter.greatest * (1 + slack));

@@ -12,13 +12,13 @@ namespace hpsearch::jobs {
 
 namespace {
 
-/// As Python counts: characters, not bytes.
+/// Counts characters, not bytes, as Python does.
 std::ptrdiff_t characters(const std::string& text) {
   return std::count_if(text.begin(), text.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
 }
 
-/// What a value is measured by against `least` and `greatest`.
+/// The number that is compared with `least` and `greatest`.
 double measure(const Value& value) {
   const std::string* text = value.as_text();
   return text != nullptr ? static_cast<double>(characters(*text)) : value.number_or(0);

@@ -8,13 +8,13 @@
 
 namespace hpsearch::jobs {
 
-/// The value in the parameter's type; nothing when it is of another.
+/// The value converted to the parameter's type; nothing if it is of another type.
 [[nodiscard]] std::optional<Value> as_type(const Value& value, ComponentType type);
 
-/// Whether a parameter may be this value, whatever its pattern says.
+/// Whether the parameter allows this value, without regard to its pattern.
 [[nodiscard]] bool allows(const ComponentParameter& parameter, const Value& value);
 
-/// "Float from 0.0001 to 1", "String: one of "sgd", "adam"": the ends of sentences about what is allowed.
+/// "Float from 0.0001 to 1", "String: one of "sgd", "adam"": the end of a sentence about the allowed values.
 [[nodiscard]] std::string described(const ComponentParameter& parameter);
 
 }  // namespace hpsearch::jobs

@@ -26,7 +26,7 @@ class PaiDialect : public Dialect {
   }
 
  private:
-  std::optional<Component> component_;  ///< None: the submission has none, or a wrong one.
+  std::optional<Component> component_;  ///< None if the submission has no component, or a wrong one.
 };
 
 }  // namespace

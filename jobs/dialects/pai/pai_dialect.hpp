@@ -6,7 +6,7 @@
 
 namespace hpsearch::jobs {
 
-/// PAI: components, which are its algorithms too (`component`).
+/// PAI: components (`component`). PAI's algorithms are read as components, too.
 [[nodiscard]] std::unique_ptr<Dialect> make_pai_dialect();
 
 }  // namespace hpsearch::jobs

@@ -28,8 +28,9 @@ constexpr OtherSearcher other_searchers[] = {
 struct OtherField {
   std::string_view searcher;
   std::string_view name;
-  std::string_view group;  ///< The sampler's parameters, or "" = a field of the searcher itself.
-  std::string_view here;   ///< "" = it has no effect here.
+  std::string_view
+      group;              ///< The group with the sampler's parameters; "" for a field of the searcher itself.
+  std::string_view here;  ///< "" if it has no effect here.
 };
 
 constexpr OtherField other_fields[] = {
@@ -71,7 +72,7 @@ void move_field(const OtherField& field, Value::Map& searcher, Findings& finding
     set_unless_given(searcher, field.group, Value::Map());
     home = searcher[field.group].as_map();
   }
-  if (home == nullptr) {  // The reader of the searcher rejects whatever stands in place of the group.
+  if (home == nullptr) {  // The reader of the searcher rejects the value that replaces the group.
     return;
   }
   const std::string place = path_below("searcher", path_below(field.group, field.here));

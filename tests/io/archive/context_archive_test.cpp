@@ -34,7 +34,7 @@ void fill(const Scratch& scratch) {
   fs::create_symlink("/data/mnist", scratch.path() / "data");
 }
 
-TEST(ContextArchive, HoldsWhatWentIn) {
+TEST(ContextArchive, IsUnpackedUnchanged) {
   const Scratch from;
   fill(from);
   const std::string bytes = packed(from.path());
@@ -59,7 +59,7 @@ TEST(ContextArchive, HoldsWhatWentIn) {
   EXPECT_EQ(packed(to.path()), bytes) << "a copy has the same name";
 }
 
-TEST(ContextArchive, TimesModesAndOwnersMakeNoDifference) {
+TEST(ContextArchive, TimesModesAndOwnersDoNotChangeIt) {
   const Scratch one;
   const Scratch other;
   fill(one);
@@ -72,7 +72,7 @@ TEST(ContextArchive, TimesModesAndOwnersMakeNoDifference) {
   EXPECT_NE(packed(one.path()), packed(other.path()));
 }
 
-TEST(ContextArchive, AFileThatGrowsIsPackedAsItWasListed) {
+TEST(ContextArchive, GrowingFileIsPackedWithItsListedSize) {
   const Scratch scratch;
   scratch.write("log", "1");
   const auto files = context_files(scratch.path());
@@ -81,7 +81,7 @@ TEST(ContextArchive, AFileThatGrowsIsPackedAsItWasListed) {
   EXPECT_EQ(*pack(scratch.path(), files->files), *before);
 }
 
-TEST(ContextArchive, AFileThatBecomesShorterIsRefusedByName) {
+TEST(ContextArchive, TruncatedFileIsRefusedByName) {
   const Scratch scratch;
   scratch.write("shrinking", "1");
   const auto files = context_files(scratch.path());
@@ -91,7 +91,7 @@ TEST(ContextArchive, AFileThatBecomesShorterIsRefusedByName) {
   EXPECT_NE(shorter.error().message.find("shrinking"), std::string::npos) << shorter.error().message;
 }
 
-/// An archive made by somebody who means harm.
+/// A malicious archive.
 class Hostile {
  public:
   Hostile() : writer_(archive_write_new()) {
@@ -157,7 +157,7 @@ TEST(HostileArchive, NamesThatLeadOutAreRefused) {
   }
 }
 
-TEST(HostileArchive, NamesThatNoFileSystemTakesAreRefused) {
+TEST(HostileArchive, NamesTooLongForFileSystemsAreRefused) {
   Hostile name;
   expect_refused(name.add(std::string(256, 'n'), AE_IFREG, "x"), "no worker can store");
   Hostile path;
@@ -182,7 +182,7 @@ TEST(HostileArchive, NothingIsWrittenThroughALink) {
   expect_refused(relative.add("a", AE_IFDIR).add("a/out", AE_IFLNK, "../../evil"), "a/out");
 }
 
-TEST(HostileArchive, OnlyDirectoriesFilesAndLinksAreTaken) {
+TEST(HostileArchive, OnlyDirectoriesFilesAndLinksAreAccepted) {
   for (const unsigned type :
        {static_cast<unsigned>(AE_IFCHR), static_cast<unsigned>(AE_IFBLK), static_cast<unsigned>(AE_IFIFO)}) {
     Hostile made;
@@ -198,7 +198,7 @@ TEST(HostileArchive, OnlyDirectoriesFilesAndLinksAreTaken) {
                  "\"b\"");
 }
 
-TEST(HostileArchive, AHoleDoesNotFillTheDisk) {
+TEST(HostileArchive, HolesAreRefused) {
   Hostile made;
   made.add("huge", AE_IFREG, "x", [](archive_entry* entry) {
     archive_entry_set_size(entry, la_int64_t{1} << 40);
@@ -207,7 +207,7 @@ TEST(HostileArchive, AHoleDoesNotFillTheDisk) {
   expect_refused(made, "huge");
 }
 
-TEST(HostileArchive, WhatIsCutOffOrGarbageIsRefused) {
+TEST(HostileArchive, TruncatedBytesAndGarbageAreRefused) {
   const Scratch from;
   from.write("a", std::string(2'000, 'x'));
   from.write("b", "y");

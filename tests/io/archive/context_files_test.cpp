@@ -21,7 +21,7 @@ std::string listed(const fs::path& context) {
   return text;
 }
 
-TEST(ContextFiles, AreSortedWithDirectoriesBeforeWhatIsInThem) {
+TEST(ContextFiles, AreSortedWithDirectoriesBeforeTheirContent) {
   const Scratch scratch;
   for (const char* name : {"b", "a/y", "a/x", "a-b", "a.c/d"}) {
     scratch.write(name, "1");
@@ -31,7 +31,7 @@ TEST(ContextFiles, AreSortedWithDirectoriesBeforeWhatIsInThem) {
   EXPECT_EQ(listed(scratch.path().string() + "/"), listed(scratch.path()));
 }
 
-TEST(ContextFiles, LeaveOutWhatIsNobodysSource) {
+TEST(ContextFiles, LeaveOutFilesThatAreNoSource) {
   const Scratch scratch;
   for (const char* name :
        {".git/config", ".hpsearch/x/run.json", "a/__pycache__/m.pyc", "state/lock", "state/events.db",
@@ -42,7 +42,7 @@ TEST(ContextFiles, LeaveOutWhatIsNobodysSource) {
   EXPECT_EQ(listed(scratch.path()), "a/\nkept/\nkept/run.json\n");
 }
 
-TEST(ContextFiles, LeaveOutSecretsAndEnvironmentsUnlessAskedForAndSaySo) {
+TEST(ContextFiles, ListSecretsAndEnvironmentsAsLeftOutByDefault) {
   const Scratch scratch;
   for (const char* name : {".git/config", ".venv/bin/python", "venv/x", "a/node_modules/x", ".env", ".ssh/id",
                            "a/k.pem", "id_rsa", "id_ed25519.pub", "a/__pycache__/m.pyc", "train.py"}) {
@@ -59,7 +59,7 @@ TEST(ContextFiles, LeaveOutSecretsAndEnvironmentsUnlessAskedForAndSaySo) {
               testing::ElementsAre(".git/", ".ssh/", "a/node_modules/", "id_ed25519.pub", "id_rsa", "venv/"));
 }
 
-TEST(ContextFiles, TheIgnoreFileIsObeyedAndOursComesFirst) {
+TEST(ContextFiles, OurIgnoreFilePrecedesDetermineds) {
   const Scratch scratch;
   scratch.write(".detignore", "*.py\n");
   scratch.write("train.py", "1");
@@ -69,7 +69,7 @@ TEST(ContextFiles, TheIgnoreFileIsObeyedAndOursComesFirst) {
   EXPECT_EQ(listed(scratch.path()), ".detignore\n.hpsearchignore\ntrain.py\n");
 }
 
-TEST(ContextFiles, LinksLeadInsideByRelativePathsAndOutByAbsoluteOnes) {
+TEST(ContextFiles, LinkTargetsAreRelativeInsideAndAbsoluteOutside) {
   const Scratch scratch;
   scratch.write("c/a/file", "1");
   scratch.write("outside", "1");
@@ -82,7 +82,7 @@ TEST(ContextFiles, LinksLeadInsideByRelativePathsAndOutByAbsoluteOnes) {
                                  "\nfar -> /etc/hosts\ninside -> a/file\n");
 }
 
-TEST(ContextFiles, NoDirectoryIsSaidByName) {
+TEST(ContextFiles, MissingDirectoryIsReportedByName) {
   const Scratch scratch;
   const auto files = context_files(scratch.path() / "gone");
   ASSERT_FALSE(files);
@@ -90,7 +90,7 @@ TEST(ContextFiles, NoDirectoryIsSaidByName) {
   EXPECT_NE(files.error().message.find(scratch.path("gone")), std::string::npos);
 }
 
-TEST(ContextSize, TooMuchNamesTheLargest) {
+TEST(ContextSize, TooLargeContextNamesItsLargestFiles) {
   const auto file = [](const char* path, std::uint64_t bytes) {
     return ContextFile{ContextFile::Kind::file, path, bytes, false, {}};
   };

@@ -7,7 +7,7 @@
 namespace hpsearch::context {
 namespace {
 
-TEST(IgnoreRules, AreThoseOfGitignore) {
+TEST(IgnoreRules, MatchLikeGitignore) {
   struct Case {
     const char* rules;
     const char* path;
@@ -50,7 +50,7 @@ TEST(IgnoreRules, AreThoseOfGitignore) {
   }
 }
 
-TEST(IgnoreRules, NoPatternTakesLong) {
+TEST(IgnoreRules, EveryPatternIsFast) {
   std::string pattern;
   for (int i = 0; i < 1000; ++i) {
     pattern += "*a";

@@ -14,7 +14,7 @@ using engine::Errc;
 
 constexpr std::size_t header_size = 32;
 
-/// Bytes that tell where they stand and do not compress well.
+/// Bytes that depend on their place and don't compress well.
 std::string noise(std::size_t bytes, std::uint32_t seed = 7) {
   std::mt19937 chance(seed);
   std::string text(bytes, '\0');
@@ -34,7 +34,7 @@ std::string packed(const std::string& stream) {
   return bytes ? *bytes : "";
 }
 
-/// As whoever pages through a log reads it.
+/// Reads page by page, like a user's client.
 std::string read_all(const std::string& kept, std::uint64_t page, std::uint64_t* left_out = nullptr) {
   std::string text;
   for (std::uint64_t at = 0;;) {
@@ -55,7 +55,7 @@ std::string read_all(const std::string& kept, std::uint64_t page, std::uint64_t*
   }
 }
 
-/// A frame of that content behind a header that says so and so.
+/// A frame with that content and a header with these numbers.
 std::string made_up(std::uint64_t size, std::uint64_t head, std::uint64_t tail, const std::string& content,
                     int window_log = 0) {
   std::string text = packed("");
@@ -71,7 +71,7 @@ std::string made_up(std::uint64_t size, std::uint64_t head, std::uint64_t tail, 
   if (window_log > 0) {
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
   }
-  // In two calls, for who knows the whole content makes the window no larger than that.
+  // Compressed in two calls, because with the whole content the window would be no larger than it.
   ZSTD_inBuffer in{content.data(), content.size(), 0};
   ZSTD_outBuffer out{frame.data(), frame.size(), 0};
   ZSTD_compressStream2(context, &out, &in, ZSTD_e_continue);
@@ -102,13 +102,13 @@ TEST(BytesToKeep, AreHeadAndTailBeyondTheLimit) {
   EXPECT_EQ(kept.count(), most_kept_bytes);
 }
 
-TEST(BytesToKeep, AreNoneThatAreGone) {
+TEST(BytesToKeep, ExcludeMissingBytes) {
   EXPECT_EQ(bytes_to_keep(1000, 100, 900), (KeptBytes{1000, 100, 900}));
   EXPECT_EQ(bytes_to_keep(1000, 0, 900), (KeptBytes{1000, 0, 900}));
   EXPECT_EQ(bytes_to_keep(1000, 100, 1000), (KeptBytes{1000, 100, 1000}));
 }
 
-TEST(KeptLog, GivesBackWhatWasPacked) {
+TEST(KeptLog, IsUnpackedUnchanged) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{200'000}, most_kept_bytes}) {
     const std::string stream = noise(size);
     const std::string kept = packed(stream);
@@ -148,14 +148,14 @@ TEST(KeptLog, ReadsAnyStretch) {
   EXPECT_EQ(at(3, 0).bytes, "");
 }
 
-TEST(KeptLog, IsNotMadeOfAStreamThatEndsEarly) {
+TEST(KeptLog, StreamThatEndsEarlyIsAnError) {
   const std::string stream = noise(1000);
   const auto bytes = pack(bytes_to_keep(1001, 1001, 0), from(stream));
   ASSERT_FALSE(bytes.has_value());
   EXPECT_NE(bytes.error().message.find("from byte 1000"), std::string::npos) << bytes.error().message;
 }
 
-TEST(KeptLog, IsShownByZstdItself) {
+TEST(KeptLog, ZstdCommandPrintsIt) {
   const std::string stream = noise(70'000);
   const std::string kept = packed(stream);
   std::string text(stream.size() + 10, '\0');
@@ -163,7 +163,7 @@ TEST(KeptLog, IsShownByZstdItself) {
   EXPECT_EQ(text.substr(0, stream.size()), stream);
 }
 
-TEST(HostileLog, ClaimsWhatNoneMayHold) {
+TEST(HostileLog, WrongNumbersInTheHeaderAreRefused) {
   constexpr std::uint64_t most = ~std::uint64_t{0};
   expect_corrupt(made_up(10, 11, 10, "0123456789"), "a head past the end");
   expect_corrupt(made_up(10, 5, 4, "0123456789"), "a tail before the head's end");
@@ -174,19 +174,19 @@ TEST(HostileLog, ClaimsWhatNoneMayHold) {
   EXPECT_TRUE(check(made_up(most, 4, most - 6, "0123456789")).has_value()) << "a very long stream is fine";
 }
 
-TEST(HostileLog, HoldsMoreOrLessThanItSays) {
+TEST(HostileLog, WrongLengthOfTheContentIsRefused) {
   expect_corrupt(made_up(9, 9, 9, "0123456789"), "more");
   expect_corrupt(made_up(11, 11, 11, "0123456789"), "less");
   expect_corrupt(made_up(10, 10, 10, std::string(100'000'000, 'x')), "a bomb");
 }
 
-TEST(HostileLog, WantsALargeWindow) {
+TEST(HostileLog, LargeWindowIsRefused) {
   const std::string content = noise(1'000'000);
   EXPECT_TRUE(check(made_up(content.size(), content.size(), content.size(), content, 22)).has_value());
   expect_corrupt(made_up(content.size(), content.size(), content.size(), content, 27), "128 MiB of window");
 }
 
-TEST(HostileLog, IsCutOrFollowedOrChanged) {
+TEST(HostileLog, TruncatedExtendedOrChangedBytesAreRefused) {
   const std::string kept = packed(noise(50'000));
   for (std::size_t length = 0; length < kept.size(); length += length < 64 ? 1 : 997) {
     expect_corrupt(kept.substr(0, length), "cut at " + std::to_string(length));

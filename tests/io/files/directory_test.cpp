@@ -14,7 +14,7 @@ namespace {
 
 using engine::Errc;
 
-/// Both ways to look up names: the kernel's and, for older ones, our own.
+/// Both ways to look up names: by the kernel, and by our own code for older kernels.
 class Directories : public testing::TestWithParam<Rules::Lookup> {
  protected:
   [[nodiscard]] Directory open(const fs::path& path, Rules::Mounts mounts = Rules::Mounts::refused) const {
@@ -58,7 +58,7 @@ TEST_P(Directories, ReadAndWriteBelowThem) {
             "cannot open " + (tree_ / "a/b").string() + ": No such file or directory");
 }
 
-TEST_P(Directories, HaveNothingOutsideThem) {
+TEST_P(Directories, PathsOutsideAreRefused) {
   fs::create_directories(tree_ / "a");
   const Directory tree = open(tree_);
   for (const std::string path : {"../witness/thesis.tex", "a/../../witness/thesis.tex", "..", ".", "", "a/.",
@@ -102,7 +102,7 @@ TEST_P(Directories, FollowNoLink) {
 TEST_P(Directories, OpenNeitherPipesNorDevices) {
   lay_hostile_level(tree_, witness_);
   const Directory tree = open(tree_);
-  for (const char* const name : {"pipe", "socket"}) {  // A pipe would block for ever.
+  for (const char* const name : {"pipe", "socket"}) {  // A pipe would block forever.
     const auto opened = tree.file(name);
     ASSERT_FALSE(opened) << name;
     EXPECT_NE(opened.error().message.find("it is no file"), std::string::npos) << opened.error().message;
@@ -137,7 +137,7 @@ TEST_P(Directories, EnterNoMount) {
       << "a user's own directory may have some";
 }
 
-TEST_P(Directories, StayTheSameWhateverTheirNameStandsFor) {
+TEST_P(Directories, StayOpenWhenTheirNameChanges) {
   write_text(tree_ / "a/file", "1");
   const auto directory = open(tree_).directory("a");
   ASSERT_TRUE(directory);
@@ -149,7 +149,7 @@ TEST_P(Directories, StayTheSameWhateverTheirNameStandsFor) {
   EXPECT_TRUE(fs::exists(tree_ / "moved/weights"));
 }
 
-TEST_P(Directories, ADraftIsNeverAProgramsFile) {
+TEST_P(Directories, DraftNeverReplacesAProgramsFile) {
   fs::create_directory(tree_);
   fs::create_symlink(witness_.file(), tree_ / "manifest.json.new");
   ASSERT_TRUE(open(tree_).write("manifest.json", "{}", true));
@@ -157,8 +157,8 @@ TEST_P(Directories, ADraftIsNeverAProgramsFile) {
   EXPECT_TRUE(fs::is_symlink(tree_ / "manifest.json.new"));
 }
 
-/// Somebody exchanges a directory for a link to the witness, faster than anything can be looked at first.
-TEST_P(Directories, ARaceIsLostByNobody) {
+/// Another process exchanges a directory for a link to the witness all the time.
+TEST_P(Directories, LinksAreNotFollowedDuringARace) {
   write_text(tree_ / "a/b/weights", "of the program");
   fs::create_directory_symlink(witness_.directory(), tree_ / "link");
   const Directory tree = open(tree_);
@@ -183,7 +183,7 @@ TEST_P(Directories, ARaceIsLostByNobody) {
 INSTANTIATE_TEST_SUITE_P(AtOnce, Directories, testing::Values(Rules::Lookup::at_once));
 INSTANTIATE_TEST_SUITE_P(BySteps, Directories, testing::Values(Rules::Lookup::by_steps));
 
-TEST(Directories, ThatAreNotThereAreNotFound) {
+TEST(Directories, MissingDirectoriesAreNotFound) {
   EXPECT_EQ(Directory::open("/nonexistent/directory").error().code, Errc::not_found);
 }
 

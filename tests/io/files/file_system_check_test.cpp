@@ -14,7 +14,7 @@ namespace {
 using engine::Errc;
 using ChildsLock = FileCalls::ChildsLock;
 
-/// What it says of a file system that has this one fault; it leaves nothing behind.
+/// The message about a file system with this fault; the check must leave no files.
 std::string said_of(FileCalls&& calls, Errc code = Errc::bad_request) {
   const Scratch scratch;
   const auto passed = check_file_system(scratch.path().string(), calls);
@@ -35,14 +35,14 @@ TEST(FileSystemCheck, PassesOnALocalDiskAndLeavesNothing) {
   EXPECT_EQ(said_of(FileCalls()), "");
 }
 
-TEST(FileSystemCheck, OnADirectoryThatCannotBeWrittenIsNoFaultOfTheFileSystem) {
+TEST(FileSystemCheck, UnwritableDirectoryIsNoFaultOfTheFileSystem) {
   struct Full : FileCalls {
     int create(const std::string& /*path*/) override { return fails(ENOSPC); }
   };
   EXPECT_MESSAGE(said_of(Full(), Errc::unavailable));
 }
 
-TEST(FileSystemCheck, FindsThatExclusiveCreationIsNot) {
+TEST(FileSystemCheck, DetectsThatExclusiveCreationIsMissing) {
   struct Repeats : FileCalls {
     int create(const std::string& path) override {
       const int made = FileCalls::create(path);
@@ -59,14 +59,14 @@ TEST(FileSystemCheck, FindsThatExclusiveCreationIsNot) {
   EXPECT_EQ(said_of(Confused()), "creating a file that exists (O_EXCL) failed: Input/output error");
 }
 
-TEST(FileSystemCheck, FindsThatThereAreNoLocks) {
+TEST(FileSystemCheck, DetectsMissingLocks) {
   struct Lockless : FileCalls {
     int lock(int /*file*/) override { return fails(ENOLCK); }
   };
   EXPECT_EQ(said_of(Lockless()), "locking a file (F_OFD_SETLK) failed: No locks available");
 }
 
-TEST(FileSystemCheck, FindsThatAChildDoesNotSeeALock) {
+TEST(FileSystemCheck, DetectsThatAChildDoesNotSeeALock) {
   struct Blind : FileCalls {
     int lock(int /*file*/) override { return 0; }
   };
@@ -79,14 +79,14 @@ TEST(FileSystemCheck, FindsThatAChildDoesNotSeeALock) {
   EXPECT_EQ(said_of(Failing()), "a child process could not try a lock (F_OFD_SETLK)");
 }
 
-TEST(FileSystemCheck, FindsThatALockStays) {
+TEST(FileSystemCheck, DetectsThatALockStays) {
   struct Sticky : FileCalls {
     ChildsLock lock_in_child(const std::string& /*path*/) override { return ChildsLock::refused; }
   };
   EXPECT_EQ(said_of(Sticky()), "a lock did not end when its file was closed");
 }
 
-TEST(FileSystemCheck, FindsThatWritingOrSyncingFails) {
+TEST(FileSystemCheck, DetectsFailuresOfWritingAndSyncing) {
   struct Unwritable : FileCalls {
     int write(int /*file*/, std::string_view /*bytes*/) override { return fails(EDQUOT); }
   };
@@ -101,7 +101,7 @@ TEST(FileSystemCheck, FindsThatWritingOrSyncingFails) {
   EXPECT_EQ(said_of(UnsyncedNames()), "fsync of the directory failed: Invalid argument");
 }
 
-TEST(FileSystemCheck, FindsThatASecondDescriptorReadsSomethingElse) {
+TEST(FileSystemCheck, DetectsThatASecondDescriptorReadsOtherContent) {
   struct Short : FileCalls {
     int write(int file, std::string_view bytes) override {
       return FileCalls::write(file, bytes.substr(0, 4096));
@@ -114,7 +114,7 @@ TEST(FileSystemCheck, FindsThatASecondDescriptorReadsSomethingElse) {
   EXPECT_EQ(said_of(Unopened()), "reading a file through a second descriptor failed: Stale file handle");
 }
 
-TEST(FileSystemCheck, FindsThatARenameFailsOrIsNotSeen) {
+TEST(FileSystemCheck, DetectsRenamesThatFailOrHaveNoEffect) {
   struct Unrenamed : FileCalls {
     int rename(const std::string& /*from*/, const std::string& /*to*/) override { return fails(EEXIST); }
   };

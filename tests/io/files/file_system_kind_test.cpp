@@ -18,7 +18,7 @@ struct Row {
   FileSystemKind kind;
 };
 
-TEST(FileSystemKind, OfAClusterIsTested) {
+TEST(FileSystemKind, FileSystemsOfClustersAreTested) {
   for (const Row& row : std::initializer_list<Row>{{NFS_SUPER_MAGIC, "nfs4", {"NFS", Trust::tested}},
                                                    {0x0BD00BD0, "lustre", {"Lustre", Trust::tested}},
                                                    {0x47504653, "gpfs", {"GPFS", Trust::tested}},
@@ -31,7 +31,7 @@ TEST(FileSystemKind, OfAClusterIsTested) {
   }
 }
 
-TEST(FileSystemKind, ThatMayLieNeedsConsent) {
+TEST(FileSystemKind, UnreliableOnesNeedConsent) {
   for (const Row& row :
        std::initializer_list<Row>{{SMB_SUPER_MAGIC, "smbfs", {"SMB", Trust::on_request}},
                                   {SMB2_SUPER_MAGIC, "smb3", {"SMB", Trust::on_request}},
@@ -48,7 +48,7 @@ TEST(FileSystemKind, ThatMayLieNeedsConsent) {
   }
 }
 
-TEST(FileSystemKind, OfADiskOrMemoryIsLocal) {
+TEST(FileSystemKind, DisksAndMemoryAreLocal) {
   for (const std::uint32_t magic : std::initializer_list<std::uint32_t>{
            EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, 0}) {
     EXPECT_EQ(file_system_kind(magic, "fuse.sshfs"), FileSystemKind()) << magic;
@@ -70,7 +70,7 @@ TEST(MountType, IsThatOfTheDevice) {
   EXPECT_EQ(mount_type_in("42\n\n 0:39", 0, 39), "");
 }
 
-TEST(FileSystemAt, IsThatOfTheNearestDirectoryThatExists) {
+TEST(FileSystemAt, UsesTheNearestExistingDirectory) {
   const Scratch scratch;
   EXPECT_EQ(file_system_at(scratch.path("a/b/c")), file_system_at(scratch.path().string()));
   EXPECT_EQ(file_system_at("/nowhere/at/all").trust, Trust::local);

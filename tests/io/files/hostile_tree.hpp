@@ -27,20 +27,20 @@
 
 #include "scratch.hpp"
 
-// Trees as a program may leave them, whose links, mounts and names lead to a witness: files of somebody that
-// must stay bit for bit, whatever a function does with the tree.
+// Trees as a program may leave them, with links, mounts and names that lead to a witness: files outside
+// that must stay unchanged when a function handles the tree.
 
 namespace hpsearch::files::test {
 
 namespace fs = std::filesystem;
 
-/// Files that are nobody's business but their owner's.
+/// Files that the tested functions must not touch.
 class Witness {
  public:
   explicit Witness(fs::path at) : path_(std::move(at)) {
     write_text(path_ / "thesis.tex", "three years of work");
     write_text(path_ / "results/weights", "a month of work");
-    // Named as what the worker makes itself.
+    // The same names as the worker uses.
     for (const char* name :
          {"manifest.json", "spool", "journal", "process.json", "stdout.log", "usercode/train.py",
           "output/checkpoints/model", "ml/usercode/train.py", "1/0/1-1/manifest.json"}) {
@@ -57,7 +57,7 @@ class Witness {
   [[nodiscard]] fs::path file() const { return path_ / "thesis.tex"; }
   [[nodiscard]] fs::path directory() const { return path_ / "results"; }
 
-  /// What has changed, or "".
+  /// The changed files, or "".
   [[nodiscard]] std::string harm() const {
     const auto now = state();
     std::string said;
@@ -76,8 +76,8 @@ class Witness {
   }
 
  private:
-  /// The facts about each name that may not change. The time of the last change of the inode is not among it:
-  /// whoever removes a hard link changes it.
+  /// The properties of each name that must not change. The inode's change time isn't one: removing a hard
+  /// link changes it.
   [[nodiscard]] std::map<std::string, std::string> state() const {
     std::map<std::string, std::string> all;
     const auto add = [&all](const fs::path& path) {
@@ -102,21 +102,21 @@ class Witness {
   std::map<std::string, std::string> before_;
 };
 
-/// What of a hostile tree a function may be shown: one that copies must refuse some, and is tried without.
+/// The contents of a hostile tree: functions that copy must refuse some of them, and are tested without.
 struct Hostility {
-  bool pipes = true;      ///< And devices and sockets: neither file, directory nor link.
-  bool deep = true;       ///< More directories inside each other than anybody has use for.
-  bool no_rights = true;  ///< Directories that not even their owner may read.
+  bool pipes = true;      ///< Also devices and sockets: entries that are no file, directory or link.
+  bool deep = true;       ///< More nested directories than any program needs.
+  bool no_rights = true;  ///< Directories that even their owner may not read.
 };
 
-/// One level of it: links of all kinds, hard links, and names that are hard to spell.
+/// One level of the tree: links of all kinds, hard links, and unusual names.
 inline void lay_hostile_level(const fs::path& at, const Witness& witness, const Hostility& all = {}) {
   fs::create_directories(at);
   write_text(at / "weights", "of the program");
   fs::create_symlink(witness.file(), at / "to-file");
   fs::create_directory_symlink(witness.directory(), at / "to-directory");
   fs::create_symlink(fs::relative(witness.file(), at), at / "to-file-relative");
-  // Not "/": who breaks what is tested loses his witness, and not his machine.
+  // Not "/": a bug in the tested code must destroy only the witness, not the machine.
   fs::create_directory_symlink(witness.path().parent_path(), at / "to-above");
   fs::create_symlink(".", at / "to-itself");
   fs::create_symlink("loop", at / "loop");
@@ -129,7 +129,7 @@ inline void lay_hostile_level(const fs::path& at, const Witness& witness, const 
   write_text(at / std::string(255, 'n'), "long");
   if (all.pipes) {
     ::mkfifo((at / "pipe").c_str(), 0600);
-    ::mknod((at / "device").c_str(), S_IFCHR | 0600, makedev(1, 3));  // Only root may.
+    ::mknod((at / "device").c_str(), S_IFCHR | 0600, makedev(1, 3));  // Only root may do this.
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -148,7 +148,7 @@ inline void lay_hostile_level(const fs::path& at, const Witness& witness, const 
   }
 }
 
-/// `levels` directories inside each other, without a path that is too long.
+/// `levels` nested directories, made without a path that is too long.
 inline void lay_deep(const fs::path& at, int levels) {
   fs::create_directories(at);
   int directory = ::open(at.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -170,7 +170,7 @@ inline void lay_hostile_tree(const fs::path& at, const Witness& witness, const H
   }
 }
 
-/// Mounts for one test, seen by this process alone. usable() is false for who may not mount.
+/// Mounts for one test, visible only to this process. usable() is false if the process may not mount.
 class PrivateMounts {
  public:
   PrivateMounts()
@@ -179,7 +179,7 @@ class PrivateMounts {
   PrivateMounts(const PrivateMounts&) = delete;
   PrivateMounts& operator=(const PrivateMounts&) = delete;
   ~PrivateMounts() {
-    // Wherever they are by now: a mount moves with a directory that is renamed.
+    // A mount moves with a directory that is renamed.
     std::ifstream mounts("/proc/self/mounts");
     std::vector<std::string> at;
     for (std::string line; usable_ && std::getline(mounts, line);) {
@@ -196,7 +196,7 @@ class PrivateMounts {
   [[nodiscard]] static bool bind(const fs::path& from, const fs::path& at) {
     return ::mount(from.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) == 0;
   }
-  /// A file system of that many bytes.
+  /// Mounts a file system of that many bytes.
   [[nodiscard]] static bool memory(const fs::path& at, std::size_t bytes) {
     const std::string size = "size=" + std::to_string(bytes);
     return ::mount("none", at.c_str(), "tmpfs", 0, size.c_str()) == 0;
@@ -206,7 +206,7 @@ class PrivateMounts {
   bool usable_;
 };
 
-/// A second process that exchanges two names as fast as it can, while this lives: thousands of times a
+/// A second process that exchanges two names as fast as it can, while this object lives: thousands of times a
 /// second.
 class Swapper {
  public:
@@ -215,11 +215,11 @@ class Swapper {
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<std::uint64_t>(0)),
         child_(::fork()) {
     if (child_ == 0) {
-      for (;;) {  // Only system calls: other threads of the parent may have held any lock.
+      for (;;) {  // Only system calls: other threads of the parent may have held a lock.
         if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
           exchanges_->fetch_add(1, std::memory_order_relaxed);
         } else {
-          ::sched_yield();  // One of them is not there now.
+          ::sched_yield();  // One of them doesn't exist now.
         }
       }
     }
@@ -234,8 +234,8 @@ class Swapper {
     ::munmap(exchanges_, sizeof *exchanges_);
   }
 
-  /// Whether a test that has run so many of its `rounds` should run another: on a busy machine the other
-  /// process may not have had its turn yet.
+  /// Whether a test that has run `done` of its `rounds` needs another: on a busy machine, the other
+  /// process may not have run yet.
   [[nodiscard]] bool wants_more(int done, int rounds) const {
     return done < rounds || (exchanges_->load(std::memory_order_relaxed) < 20 && done < 10 * rounds);
   }

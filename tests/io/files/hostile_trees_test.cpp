@@ -1,4 +1,4 @@
-// What copies, moves and removes trees, on trees that a program made to lead it elsewhere.
+// Copying, moving and removing trees that a program made to mislead the worker.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ class HostileTrees : public testing::TestWithParam<Rules::Lookup> {
   Directory here_ = *Directory::open(scratch_.path(), {.lookup = GetParam()});
 };
 
-TEST_P(HostileTrees, AreRemovedAndNothingElseIs) {
+TEST_P(HostileTrees, RemovalLeavesTheWitness) {
   lay_hostile_tree(tree_, witness_);
   const auto removed = remove_tree(here_, "tree");
   EXPECT_TRUE(removed) << removed.error().message;
@@ -38,8 +38,8 @@ TEST_P(HostileTrees, TheContentIsRemovedAndTheDirectoryStays) {
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_P(HostileTrees, OfAnyDepthAreRemovedWithFewOpenFiles) {
-  const OtherFileSystem memory;  // Where a thousand directories are made at once.
+TEST_P(HostileTrees, DeepOnesAreRemovedWithFewOpenFiles) {
+  const OtherFileSystem memory;  // A thousand directories are created quickly there.
   lay_deep(memory.path() / "tree", 5'000);
   const Directory here = *Directory::open(memory.path(), {.lookup = GetParam()});
   rlimit before{};
@@ -52,14 +52,14 @@ TEST_P(HostileTrees, OfAnyDepthAreRemovedWithFewOpenFiles) {
   EXPECT_TRUE(fs::is_empty(memory.path()));
 }
 
-TEST_P(HostileTrees, ALinkInItsPlaceIsRemovedAndNotFollowed) {
+TEST_P(HostileTrees, LinkInItsPlaceIsRemovedAndNotFollowed) {
   fs::create_directory_symlink(witness_.directory(), tree_);
   EXPECT_TRUE(remove_tree(here_, "tree"));
   EXPECT_FALSE(fs::exists(fs::symlink_status(tree_)));
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_P(HostileTrees, WhatIsMountedStays) {
+TEST_P(HostileTrees, MountsStay) {
   lay_hostile_tree(tree_, witness_, {.deep = false});
   fs::create_directory(tree_ / "a/mount");
   PrivateMounts mounts;
@@ -67,7 +67,8 @@ TEST_P(HostileTrees, WhatIsMountedStays) {
       !mounts.bind(witness_.file(), tree_ / "a/b/weights")) {
     GTEST_SKIP() << "this user may not mount";
   }
-  const Directory here = *Directory::open(scratch_.path(), {.lookup = GetParam()});  // Where mounts are seen.
+  const Directory here =
+      *Directory::open(scratch_.path(), {.lookup = GetParam()});  // Mounts are visible here.
   const auto removed = remove_tree(here, "tree");
   ASSERT_FALSE(removed) << "it says that something stays";
   EXPECT_EQ(witness_.harm(), "");
@@ -79,7 +80,7 @@ TEST_P(HostileTrees, WhatIsMountedStays) {
       << copied.error().message;
 }
 
-TEST_P(HostileTrees, AreCopiedAsTheyStand) {
+TEST_P(HostileTrees, CopyIsEqual) {
   lay_hostile_tree(tree_, witness_, {.pipes = false, .deep = false, .no_rights = false});
   const auto copied = copy_tree(here_, "tree", here_, "copy");
   ASSERT_TRUE(copied) << copied.error().message;
@@ -97,7 +98,7 @@ TEST_P(HostileTrees, WithAPipeOrTooDeepAreNotCopied) {
   EXPECT_TRUE(remove_tree(here_, "copy-of-deep"));
 }
 
-TEST_P(HostileTrees, ARaceAgainstRemovalIsLostByNobody) {
+TEST_P(HostileTrees, RaceAgainstRemovalLeavesTheWitness) {
   const Swapper swapper(tree_ / "a/b", scratch_.path() / "link");
   for (int round = 0; swapper.wants_more(round, 100 * test_effort()); ++round) {
     lay_hostile_level(scratch_.path() / "fresh", witness_, {.pipes = false, .no_rights = false});
@@ -106,7 +107,7 @@ TEST_P(HostileTrees, ARaceAgainstRemovalIsLostByNobody) {
     fs::rename(scratch_.path() / "fresh", tree_ / "a/b");
     static_cast<void>(remove_tree(here_, "tree").has_value());
     ASSERT_EQ(witness_.harm(), "") << "round " << round;
-    // Whichever of the two has which name now. What is not there is not exchanged.
+    // Removes both names. A missing name isn't exchanged.
     while (fs::exists(fs::symlink_status(scratch_.path() / "link")) ||
            fs::exists(fs::symlink_status(tree_))) {
       static_cast<void>(remove_tree(here_, "tree").has_value());
@@ -115,7 +116,7 @@ TEST_P(HostileTrees, ARaceAgainstRemovalIsLostByNobody) {
   }
 }
 
-TEST_P(HostileTrees, ARaceAgainstCopyingIsLostByNobody) {
+TEST_P(HostileTrees, RaceAgainstCopyingLeavesTheWitness) {
   write_text(tree_ / "a/b/weights", "of the program");
   fs::create_directory_symlink(witness_.directory(), tree_ / "link");
   int whole = 0;

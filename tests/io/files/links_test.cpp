@@ -6,14 +6,14 @@
 
 #include "scratch.hpp"
 
-// What a program has left is copied without links that lead out.
+// A program's files are copied without links that lead out.
 
 namespace hpsearch::files {
 namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Link, StaysInsideWhateverOtherLinksAre) {
+TEST(Link, IsInsideOnlyIfSoForAllOtherLinks) {
   EXPECT_TRUE(leads_inside("best.pt", "epoch-3.pt"));
   EXPECT_TRUE(leads_inside("best.pt", "epochs/./3.pt"));
   EXPECT_TRUE(leads_inside("a/b/best.pt", "../../epoch-3.pt"));

@@ -7,7 +7,7 @@
 namespace hpsearch::files {
 namespace {
 
-TEST(Sha256, IsTheStandardsOnItsExamples) {
+TEST(Sha256, AgreesWithTheStandardsExamples) {
   EXPECT_EQ(sha256_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -16,7 +16,7 @@ TEST(Sha256, IsTheStandardsOnItsExamples) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256, PiecesMakeNoDifference) {
+TEST(Sha256, PiecesGiveTheSameDigest) {
   const std::string text = [] {
     std::string made;
     for (int i = 0; i < 1'000; ++i) {
@@ -25,7 +25,7 @@ TEST(Sha256, PiecesMakeNoDifference) {
     return made;
   }();
   for (std::size_t length = 0; length <= 300;
-       ++length) {  // Around every border of a block and of its padding.
+       ++length) {  // Around every boundary of a block and of its padding.
     Sha256 pieces;
     for (std::size_t at = 0; at < length; at += 1 + at % 5) {
       pieces.update(std::string_view(text).substr(at, std::min(length - at, 1 + at % 5)));

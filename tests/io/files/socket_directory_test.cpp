@@ -51,13 +51,13 @@ TEST_F(SocketDirectoryTest, IsInTheRuntimeDirectoryForItsUserAlone) {
   EXPECT_FALSE(fs::exists(directory.path()));
 }
 
-TEST_F(SocketDirectoryTest, IsTheSameForAStateDirectoryAndNoOther) {
+TEST_F(SocketDirectoryTest, EachStateDirectoryHasItsOwn) {
   const std::string runtime = scratch_.path("run");
   EXPECT_EQ(of("/a", runtime.c_str()).path(), of("/a", runtime.c_str()).path());
   EXPECT_NE(of("/a", runtime.c_str()).path(), of("/b", runtime.c_str()).path());
 }
 
-TEST_F(SocketDirectoryTest, IsBelowTmpWhereTheRuntimeDirectoryWillNotDo) {
+TEST_F(SocketDirectoryTest, IsBelowTmpIfTheRuntimeDirectoryIsUnusable) {
   fs::create_directory(scratch_.path("open"));
   ::chmod(scratch_.path("open").c_str(), 0755);
   fs::create_symlink(scratch_.path("run"), scratch_.path("link"));
@@ -79,7 +79,7 @@ TEST_F(SocketDirectoryTest, LeavesRoomForNames) {
   EXPECT_LE(SocketDirectory::longest + 1 + 40, 107U);
 }
 
-TEST_F(SocketDirectoryTest, ThatOthersMayEnterOrHavePlantedIsRefused) {
+TEST_F(SocketDirectoryTest, ForeignOrOpenDirectoryIsRefused) {
   fs::create_directory(fallback());
   ::chmod(fallback().c_str(), 0755);
   const auto open = of("/a", nullptr).make();
@@ -96,7 +96,7 @@ TEST_F(SocketDirectoryTest, ThatOthersMayEnterOrHavePlantedIsRefused) {
   EXPECT_FALSE(of("/a", nullptr).make()) << "a file";
 }
 
-TEST_F(SocketDirectoryTest, OfAnotherUserIsRefused) {
+TEST_F(SocketDirectoryTest, DirectoryOfAnotherUserIsRefused) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can give a directory away";
   }
@@ -106,7 +106,7 @@ TEST_F(SocketDirectoryTest, OfAnotherUserIsRefused) {
   EXPECT_FALSE(of("/a", nullptr).make());
 }
 
-TEST_F(SocketDirectoryTest, IsKeptWhileSomethingIsInIt) {
+TEST_F(SocketDirectoryTest, IsKeptUnlessEmpty) {
   const SocketDirectory directory = of("/a", nullptr);
   ASSERT_TRUE(directory.make());
   write_text(directory.path() + "/api.sock", "");

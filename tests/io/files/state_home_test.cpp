@@ -12,29 +12,29 @@ std::string path_from(const char* hpsearch, const char* xdg) {
   return home ? home->path().string() : home.error().message;
 }
 
-TEST(StateHome, IsTheFirstThatIsSet) {
+TEST(StateHome, FirstSetVariableIsUsed) {
   EXPECT_EQ(path_from("/scratch/me", "/home/me/.state"), "/scratch/me");
   EXPECT_EQ(path_from(nullptr, "/home/me/.state"), "/home/me/.state/hpsearch");
   EXPECT_EQ(path_from(nullptr, nullptr), ".hpsearch");
 }
 
-TEST(StateHome, AnEmptyVariableIsNotSet) {
+TEST(StateHome, EmptyVariableIsNotSet) {
   EXPECT_EQ(path_from("", "/home/me/.state"), "/home/me/.state/hpsearch");
   EXPECT_EQ(path_from("", ""), ".hpsearch");
 }
 
-TEST(StateHome, ARelativeXdgStateHomeIsIgnored) {
+TEST(StateHome, RelativeXdgStateHomeIsIgnored) {
   EXPECT_EQ(path_from(nullptr, "state"), ".hpsearch");
 }
 
-TEST(StateHome, ARelativeHpsearchStateHomeIsRefusedByName) {
+TEST(StateHome, RelativeHpsearchStateHomeIsRefusedByName) {
   const auto home = StateHome::from({"runs", "/home/me/.state"});
   ASSERT_FALSE(home);
   EXPECT_EQ(home.error().code, Errc::bad_request);
   EXPECT_EQ(home.error().message, "HPSEARCH_STATE_HOME is \"runs\"; it must be an absolute path");
 }
 
-TEST(StateHome, InTheCurrentDirectoryNamesARunByItsFileAlone) {
+TEST(StateHome, InTheCurrentDirectoryRunsAreNamedByTheirFile) {
   const auto home = StateHome::from({});
   ASSERT_TRUE(home);
   EXPECT_EQ(home->run("search", "/home/me/a"), ".hpsearch/search");
@@ -43,7 +43,7 @@ TEST(StateHome, InTheCurrentDirectoryNamesARunByItsFileAlone) {
   EXPECT_TRUE(home->may_be_of("search", "/home/me/a"));
 }
 
-TEST(StateHome, OfManyDirectoriesTellsTheirRunsApart) {
+TEST(StateHome, HomeForManyDirectoriesHasDistinctRuns) {
   const auto home = StateHome::from({"/scratch/me", nullptr});
   ASSERT_TRUE(home);
   const std::filesystem::path first = home->run("search", "/home/me/a");

@@ -13,7 +13,7 @@ using engine::Errc;
 const FileSystemKind nfs{"NFS", Trust::tested};
 const FileSystemKind sshfs{"FUSE, fuse.sshfs", Trust::on_request};
 
-TEST(StatePlace, NeedsConsentOnlyWhereLocksMayLie) {
+TEST(StatePlace, NeedsConsentOnlyIfLocksAreUnreliable) {
   for (const NetworkFileSystems network : {NetworkFileSystems::refused, NetworkFileSystems::allowed}) {
     EXPECT_TRUE(accept_place("/s", FileSystemKind(), network));
     EXPECT_TRUE(accept_place("/s", nfs, network));
@@ -28,7 +28,7 @@ TEST(StatePlace, NeedsConsentOnlyWhereLocksMayLie) {
   }
 }
 
-TEST(StatePlace, IsCheckedWhereItIsNotLocal) {
+TEST(StatePlace, IsCheckedUnlessItIsLocal) {
   const Scratch scratch;
   EXPECT_TRUE(check_place(scratch.path().string(), nfs));
   EXPECT_TRUE(check_place(scratch.path("missing"), FileSystemKind()));
@@ -38,7 +38,7 @@ TEST(StatePlace, IsCheckedWhereItIsNotLocal) {
   EXPECT_MESSAGE(failed.error().message);
 }
 
-TEST(StatePlace, IsWarnedOfOnceAndAgainOnAnotherFileSystem) {
+TEST(StatePlace, WarningIsShownOncePerFileSystem) {
   const Scratch scratch;
   const std::string directory = scratch.path().string();
   EXPECT_TRUE(is_warned(directory, FileSystemKind()));

@@ -25,7 +25,7 @@ class Trees : public testing::Test {
   Directory here_ = *Directory::open(scratch_.path());
 };
 
-TEST_F(Trees, GivenOnesAreAnotherUsersAndWhatLinksLeadToIsNot) {
+TEST_F(Trees, GivingChangesTheOwnerButNotOfLinkTargets) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root gives files away";
   }
@@ -64,7 +64,7 @@ TEST_F(Trees, CopiesKeepContentLinksAndModes) {
   EXPECT_FALSE(fs::exists(scratch_.path() / "to"));
 }
 
-TEST_F(Trees, CopiesAndMovesTakeOnlyAFreeName) {
+TEST_F(Trees, CopiesAndMovesNeedAFreeName) {
   scratch_.write("from/x", "new");
   scratch_.write("to/x", "old");
   EXPECT_EQ(copy_tree(here_, "from", here_, "to").error().code, Errc::wrong_state);
@@ -76,13 +76,13 @@ TEST_F(Trees, CopiesAndMovesTakeOnlyAFreeName) {
   EXPECT_EQ(scratch_.read("fresh/x"), "new");
 }
 
-TEST_F(Trees, AFileThatIsNotThereIsNotFound) {
+TEST_F(Trees, MissingFileIsNotFound) {
   EXPECT_EQ(copy_tree(here_, "from", here_, "to").error().code, Errc::not_found);
   EXPECT_EQ(move_entry(here_, "from", here_, "to").error().code, Errc::not_found);
   EXPECT_TRUE(remove_tree(here_, "from"));
 }
 
-TEST_F(Trees, AFullDiskIsSaidAndNothingIsLost) {
+TEST_F(Trees, FullDiskIsReportedAndNothingIsLost) {
   scratch_.write("from/x", std::string(200'000, 'x'));
   fs::create_directory(scratch_.path() / "small");
   PrivateMounts mounts;
@@ -99,8 +99,8 @@ TEST_F(Trees, AFullDiskIsSaidAndNothingIsLost) {
   EXPECT_TRUE(small.entries()->empty());
 }
 
-/// Processes that make a secret at the same time all use the one that is there.
-TEST_F(Trees, OfSeveralThatMakeAFileAtOnceAllGetTheSame) {
+/// Several processes that create a secret at the same time all use the same one.
+TEST_F(Trees, FileCreatedByManyAtOnceIsTheSameForAll) {
   for (int round = 0; round < 20 * test_effort(); ++round) {
     const std::string name = "secret-" + std::to_string(round);
     std::vector<std::string> got(8);

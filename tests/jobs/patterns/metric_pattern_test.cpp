@@ -20,7 +20,7 @@ TEST(MetricPattern, FindsTheNumberInItsFirstGroup) {
   EXPECT_FALSE(pattern->find("acc=no"));
 }
 
-TEST(MetricPattern, TheFirstGroupThatIsNoStepHoldsTheNumber) {
+TEST(MetricPattern, FirstGroupThatIsNoStepHoldsTheNumber) {
   const auto pattern = MetricPattern::compile(R"(epoch (?P<step>\d+) acc (\S+))");
   ASSERT_TRUE(pattern);
   const auto found = pattern->find("epoch 3 acc 0.5");
@@ -29,13 +29,13 @@ TEST(MetricPattern, TheFirstGroupThatIsNoStepHoldsTheNumber) {
   EXPECT_EQ(found->step, "3");
 }
 
-TEST(MetricPattern, AGroupOfThatNameHoldsTheNumberWhereverItStands) {
+TEST(MetricPattern, GroupNamedValueHoldsTheNumberAtAnyPlace) {
   const auto pattern = MetricPattern::compile(R"((\w+) (?P<step>\d+) (?P<value>\S+))");
   ASSERT_TRUE(pattern);
   EXPECT_EQ(pattern->find("acc 3 0.5")->value, "0.5");
 }
 
-TEST(MetricPattern, PlaceholdersTakeNumbersAsProgramsPrintThem) {
+TEST(MetricPattern, PlaceholdersMatchNumbersAsProgramsPrintThem) {
   const auto pattern = MetricPattern::compile("epoch {step}/9 acc={number}");
   ASSERT_TRUE(pattern);
   for (const char* number :
@@ -49,20 +49,20 @@ TEST(MetricPattern, PlaceholdersTakeNumbersAsProgramsPrintThem) {
   EXPECT_FALSE(pattern->find("epoch 3/9 acc=unknown"));
 }
 
-TEST(MetricPattern, BehindABackslashAPlaceholderIsText) {
+TEST(MetricPattern, PlaceholderAfterABackslashIsText) {
   const auto pattern = MetricPattern::compile(R"(\{number} \{step} {number})");
   ASSERT_TRUE(pattern);
   EXPECT_EQ(pattern->find("{number} {step} 4")->value, "4");
 }
 
-TEST(MetricPattern, SaysWhatFollowsANumberThatEndsTheMatch) {
+TEST(MetricPattern, ReturnsTheTextAfterANumberThatEndsTheMatch) {
   const auto open = MetricPattern::compile("acc ([0-9]+)");
   EXPECT_EQ(open->find("acc 1,234 and more")->behind_value, ",234 and more");
   const auto closed = MetricPattern::compile("acc ([0-9]+)k");
   EXPECT_EQ(closed->find("acc 1k and more")->behind_value, "");
 }
 
-TEST(MetricPattern, RefusesWhatCannotFindANumber) {
+TEST(MetricPattern, RefusesPatternsWithoutANumber) {
   EXPECT_EQ(refusal("(unclosed"), "cannot be used: missing ): (unclosed");
   const std::string no_group = "does not say where the number stands; write {number} there";
   EXPECT_EQ(refusal("acc"), no_group);

@@ -11,7 +11,7 @@ using engine::Value;
 using jobs::PatternPurpose;
 using jobs::PatternUse;
 
-std::string told(const std::vector<PatternUse>& uses) {
+std::string problems(const std::vector<PatternUse>& uses) {
   std::string all;
   for (const engine::Problem& problem : problems_of(uses)) {
     all += describe(problem) + "\n";
@@ -19,11 +19,11 @@ std::string told(const std::vector<PatternUse>& uses) {
   return all;
 }
 
-TEST(PatternCheck, TellsWhatIsWrongWithEachMetric) {
+TEST(PatternCheck, ReportsTheProblemOfEachMetric) {
   EXPECT_EQ(
-      told({{.path = "metrics.acc", .pattern = "(unclosed"},
-            {.path = "metrics.f1", .pattern = "f1=(.*)"},
-            {.path = "metrics.loss", .pattern = "loss"}}),
+      problems({{.path = "metrics.acc", .pattern = "(unclosed"},
+                {.path = "metrics.f1", .pattern = "f1=(.*)"},
+                {.path = "metrics.loss", .pattern = "loss"}}),
       "metrics.acc: is \"(unclosed\", which cannot be used: missing ): (unclosed (a regular expression (RE2) "
       "with {number} where the number stands)\n"
       "metrics.loss: is \"loss\", which does not say where the number stands; write {number} there (a "
@@ -31,54 +31,54 @@ TEST(PatternCheck, TellsWhatIsWrongWithEachMetric) {
       "expression (RE2) with {number} where the number stands)\n");
 }
 
-TEST(PatternCheck, LongTextsAreNotSearchedWithoutEnd) {
-  const std::string all = told({{.path = "parameters.tag.pattern",
-                                 .pattern = "(a|b)+c",
-                                 .purpose = PatternPurpose::value,
-                                 .texts = {{"parameters.tag.default", std::string(20'000'000, 'a')}}}});
+TEST(PatternCheck, SearchOfLongTextsIsLimited) {
+  const std::string all = problems({{.path = "parameters.tag.pattern",
+                                     .pattern = "(a|b)+c",
+                                     .purpose = PatternPurpose::value,
+                                     .texts = {{"parameters.tag.default", std::string(20'000'000, 'a')}}}});
   EXPECT_EQ(all,
             "parameters.tag.default: takes too long to be looked at with the pattern \"(a|b)+c\" (a simpler "
             "pattern, or a "
             "shorter text)\n");
 }
 
-TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
-  EXPECT_EQ(told({{.path = "parameters.tag.pattern",
-                   .pattern = "^v[0-9]+$",
-                   .purpose = PatternPurpose::value,
-                   .texts = {{"hyperparameters.tag", "v12"}, {"parameters.tag.default", "12"}}}}),
+TEST(PatternCheck, TextsMustMatchTheirParametersPattern) {
+  EXPECT_EQ(problems({{.path = "parameters.tag.pattern",
+                       .pattern = "^v[0-9]+$",
+                       .purpose = PatternPurpose::value,
+                       .texts = {{"hyperparameters.tag", "v12"}, {"parameters.tag.default", "12"}}}}),
             "parameters.tag.default: is \"12\" (a text in which the pattern \"^v[0-9]+$\" is found)\n");
   EXPECT_EQ(
-      told({{.path = "parameters.tag.pattern", .pattern = "[", .purpose = PatternPurpose::value}}),
+      problems({{.path = "parameters.tag.pattern", .pattern = "[", .purpose = PatternPurpose::value}}),
       "parameters.tag.pattern: is \"[\", which cannot be used: missing ]: [ (a regular expression (RE2))\n");
 }
 
-TEST(PatternCheck, PatternsBehindTooManyOthersAreNotRead) {
+TEST(PatternCheck, PatternsAfterTooManyOthersAreNotRead) {
   const PatternUse large{.path = "metrics.large", .pattern = "(a{900})"};
-  EXPECT_EQ(told({large}), "");
-  EXPECT_EQ(told(std::vector(112, large)),
+  EXPECT_EQ(problems({large}), "");
+  EXPECT_EQ(problems(std::vector(112, large)),
             "metrics.large: stands after patterns that take too long to read together (simpler patterns)\n");
   const std::string refused =
-      told(std::vector(20, PatternUse{.path = "metrics.x", .pattern = R"((\pL{1000}))"}));
+      problems(std::vector(20, PatternUse{.path = "metrics.x", .pattern = R"((\pL{1000}))"}));
   EXPECT_LT(std::count(refused.begin(), refused.end(), '\n'), 10)
       << "those that RE2 gives up on cost time too";
-  EXPECT_EQ(told(std::vector(1000, PatternUse{.path = "metrics.loss", .pattern = "loss=([0-9.]+)"})), "");
+  EXPECT_EQ(problems(std::vector(1000, PatternUse{.path = "metrics.loss", .pattern = "loss=([0-9.]+)"})), "");
 }
 
-TEST(PatternCheck, APatternIsShortAndSmall) {
+TEST(PatternCheck, LongOrLargePatternIsRefused) {
   const auto of_bytes = [](std::size_t bytes) { return "(" + std::string(bytes - 2, 'a') + ")"; };
-  EXPECT_EQ(told({{.path = "metrics.m", .pattern = of_bytes(1024)}}), "");
-  EXPECT_EQ(told({{.path = "metrics.m", .pattern = of_bytes(1025)}}),
+  EXPECT_EQ(problems({{.path = "metrics.m", .pattern = of_bytes(1024)}}), "");
+  EXPECT_EQ(problems({{.path = "metrics.m", .pattern = of_bytes(1025)}}),
             "metrics.m: has 1025 bytes (a pattern of at most 1024 bytes)\n");
   std::string repeated = "(";
   for (int i = 0; i < 100; ++i) {
     repeated += "a{0,100}";
   }
-  EXPECT_NE(told({{.path = "metrics.m", .pattern = repeated + ")"}}), "") << "10,000 optional letters";
+  EXPECT_NE(problems({{.path = "metrics.m", .pattern = repeated + ")"}}), "") << "10,000 optional letters";
 }
 
-/// The engine lists what there is to check.
-TEST(PatternCheck, LooksAtAllThatAnExperimentNames) {
+/// The engine lists the patterns to check.
+TEST(PatternCheck, ChecksAllPatternsOfAnExperiment) {
   const Value component =
       Value::Map{{"name", "trainer"},
                  {"parameters",

@@ -45,7 +45,7 @@ TEST(SuggestedPattern, ReadsTheNumberAndTheStepFromLinesAsProgramsPrintThem) {
   }
 }
 
-TEST(SuggestedPattern, IsNothingForOtherLines) {
+TEST(SuggestedPattern, OtherLinesGetNone) {
   EXPECT_EQ(suggested("epoch 1 loss=0.5", "val_loss"), "");
   EXPECT_EQ(suggested("val_loss is computed every 3 epochs", "val_loss"), "");
   EXPECT_EQ(suggested("", "val_loss"), "");

@@ -23,7 +23,7 @@ TEST(LineMap, FindsKeysThatContainDots) {
   EXPECT_EQ(map.line_of("a.x"), 2U);
 }
 
-TEST(LineMap, OfNothingHasNoLines) {
+TEST(LineMap, EmptyTreeHasNoLines) {
   EXPECT_EQ(LineMap().line_of("a.b[0]"), 0U);
 }
 

@@ -47,14 +47,14 @@ Reason ranked(Why why, std::uint64_t rank) {
   return reason;
 }
 
-TEST_F(Story, ShowsWhatATrialReachedTogetherWithWhatFollows) {
+TEST_F(Story, ShowsTheReachedLengthWithTheNextEvent) {
   EXPECT_EQ(tell(LengthReached{ExperimentId(1), TrialNumber(3), Units{4}, Units{4}, 0.91}), "");
   EXPECT_MESSAGE(tell(TrialPaused{ExperimentId(1), TrialNumber(3), ranked(Why::waits_at_rung, 4)}));
   EXPECT_MESSAGE(
       tell(TrialPromoted{ExperimentId(1), TrialNumber(3), Units{16}, false, ranked(Why::promoted, 0)}));
 }
 
-TEST_F(Story, ShowsWhoseRequestItWas) {
+TEST_F(Story, ShowsTheUserOfARequest) {
   EXPECT_EQ(tell(ExperimentPaused{ExperimentId(1), "", "ann"}), "the experiment is paused by ann");
   EXPECT_EQ(tell(ExperimentResumed{ExperimentId(1), "uid:1000"}), "the experiment is resumed by uid:1000");
   EXPECT_EQ(tell(ExperimentStopping{ExperimentId(1), ExperimentState::canceled, false, "canceled by a user",
@@ -67,7 +67,7 @@ TEST_F(Story, ShowsWhoseRequestItWas) {
             "slot_hours_per_30d none");
 }
 
-TEST_F(Story, ShowsThatATrialWaitsToGoOn) {
+TEST_F(Story, ShowsThatATrialWaitsForPromotion) {
   EXPECT_MESSAGE(tell(TrialQueued{ExperimentId(1), TrialNumber(3)}));
 }
 
@@ -97,13 +97,13 @@ TEST_F(Story, ShowsWhyATrialWasCreated) {
   EXPECT_MESSAGE(created(reason));
 }
 
-TEST_F(Story, ShowsAMetricThatIsMissing) {
+TEST_F(Story, ShowsAMissingMetric) {
   tell(LengthReached{ExperimentId(1), TrialNumber(0), Units{1}, Units{1}, std::nullopt});
   EXPECT_MESSAGE(
       tell(TrialEnded{ExperimentId(1), TrialNumber(0), TrialState::stopped, ranked(Why::below_cutoff, 8)}));
 }
 
-TEST_F(Story, ShowsExitsOnlyWhenTheyAreTrouble) {
+TEST_F(Story, ShowsExitsOnlyIfTheyAreTrouble) {
   const auto exited = [this](ExitReport::Cause cause, int code, const char* message) {
     return tell(ReportTaken{key(2), 1, ExitReport{cause, code, message, ""}});
   };
@@ -115,7 +115,7 @@ TEST_F(Story, ShowsExitsOnlyWhenTheyAreTrouble) {
   EXPECT_MESSAGE(exited(Cause::could_not_start, 0, "no program x"));
 }
 
-TEST_F(Story, ShowsWhatBecomesOfAttempts) {
+TEST_F(Story, ShowsEndsOfAttempts) {
   EXPECT_MESSAGE(tell(AttemptStarted{key(2)}));
   EXPECT_MESSAGE(tell(AttemptStarted{key(2, 3)}));
   EXPECT_MESSAGE(tell(AttemptLost{key(2), "its worker is silent"}));
@@ -160,7 +160,7 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
   EXPECT_MESSAGE(tell(SlotRestored{WorkerId(5), SlotIndex(3), false}));
 }
 
-TEST_F(Story, ShowsHowTheExperimentFares) {
+TEST_F(Story, ShowsStatesOfTheExperiment) {
   EXPECT_MESSAGE(pause(100));
   EXPECT_MESSAGE(tell(ExperimentPaused{ExperimentId(1), "no data"}, 100));
   EXPECT_MESSAGE(resume(100));
@@ -168,7 +168,7 @@ TEST_F(Story, ShowsHowTheExperimentFares) {
   EXPECT_MESSAGE(tell(ExperimentEnded{ExperimentId(1), ExperimentState::completed, "max_time"}));
 }
 
-TEST_F(Story, ShowsThatAnExperimentContinuesAndWithWhichProgram) {
+TEST_F(Story, ShowsTheProgramOfAContinuedExperiment) {
   tell(ExperimentEnded{ExperimentId(1), ExperimentState::completed, ""});
   EXPECT_TRUE(story_.ended());
   EXPECT_MESSAGE(tell(ExperimentReopened{ExperimentId(1)}));
@@ -182,17 +182,17 @@ TEST_F(Story, ShowsThatAnExperimentContinuesAndWithWhichProgram) {
   EXPECT_MESSAGE(tell(changed));
 }
 
-TEST_F(Story, ShowsWhatUsersDoWithExperimentsThatHaveEnded) {
+TEST_F(Story, ShowsActionsOnEndedExperiments) {
   EXPECT_MESSAGE(tell(ExperimentArchived{ExperimentId(1)}));
   EXPECT_MESSAGE(tell(ExperimentUnarchived{ExperimentId(1)}));
   EXPECT_MESSAGE(tell(ExperimentDeleted{ExperimentId(1)}));
 }
 
-TEST_F(Story, ShowsThatATrialIsTriedOnceMore) {
+TEST_F(Story, ShowsARetryOfATrial) {
   EXPECT_MESSAGE(tell(TrialRetried{ExperimentId(1), TrialNumber(3)}));
 }
 
-TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
+TEST_F(Story, CountsPausesAsIdleUntilTheNextLease) {
   lease(0, 1, 10);
   pause(20);
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0);
@@ -202,7 +202,7 @@ TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 76);
 }
 
-TEST_F(Story, CountsNoIdleTimeWhileTrialsJustChange) {
+TEST_F(Story, CountsNoIdleTimeBetweenTrials) {
   lease(0, 1, 10);
   lose(0, 20);
   lease(0, 2, 50);
@@ -221,7 +221,7 @@ TEST_F(Story, CountsIdleTimeFromTheLastOfSeveralAttempts) {
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 61);
 }
 
-TEST_F(Story, CountsNoIdleTimeWhileAnAttemptThatCameBackRuns) {
+TEST_F(Story, CountsNoIdleTimeWhileAReattachedAttemptRuns) {
   lease(0, 1, 10);
   lease(1, 1, 10);
   lose(0, 20);
@@ -233,7 +233,7 @@ TEST_F(Story, CountsNoIdleTimeWhileAnAttemptThatCameBackRuns) {
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0) << "trial 0 was running";
 }
 
-TEST_F(Story, AnAttemptOnSeveralWorkersRunsUntilItsLastMemberIsGone) {
+TEST_F(Story, AttemptOnSeveralWorkersEndsWithItsLastMember) {
   LeaseGranted granted{ExperimentId(1), TrialNumber(0), AttemptNumber(1), WorkerId(1), {}};
   granted.others.push_back({WorkerId(2), {}});
   tell(granted, 10);

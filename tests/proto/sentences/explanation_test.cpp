@@ -44,14 +44,14 @@ std::string results(std::uint64_t needed, std::uint64_t to_come, NextResults fac
   return next_text(explanation, "epochs");
 }
 
-TEST(NowText, ATrialThatTrains) {
+TEST(NowText, TrainingTrial) {
   EXPECT_EQ(now(NowTrains{AttemptNumber(2), {{"a", false}}, Units{3}, Units{9}}),
             "attempt 2 trains on worker \"a\" and has reached 3 of 9 epochs");
   EXPECT_EQ(now(NowTrains{AttemptNumber(1), {{"a", true}, {"b", false}}, Units{0}, Units{1}}),
             "attempt 1 trains on workers \"a\" (gone), \"b\" and has reached 0 of 1 epoch");
 }
 
-TEST(NowText, ATrialThatWaits) {
+TEST(NowText, WaitingTrial) {
   EXPECT_EQ(now(NowNeedsSlots{2, Units{1}, Units{9}}), "waits for 2 slots to train from 1 to 9 epochs");
   EXPECT_EQ(now(NowNeedsSlots{0, Units{0}, Units{9}}), "waits for a worker to train from 0 to 9 epochs");
   EXPECT_EQ(now(NowAwaitsResume{Units{3}}), "waits at 3 epochs because the experiment is paused");
@@ -62,21 +62,21 @@ TEST(NowText, ATrialThatWaits) {
       "at 4 epochs (its rung is at 1 epoch): waits at its rung; rank 4 of 9 at rung 0 (keeps the best 3)");
 }
 
-TEST(NowText, ATrialThatEnded) {
+TEST(NowText, EndedTrial) {
   Reason reason;
   reason.why = Reason::Why::max_length;
   EXPECT_EQ(now(NowEnded{TrialState::completed, Units{9}}, reason),
             "has ended as COMPLETED at 9 epochs: trained to the maximum length");
 }
 
-TEST(FinishingText, SaysHowLongAProgramMayGoOnAtItsLength) {
+TEST(FinishingText, HasTheTimeThatAProgramMayStillRun) {
   EXPECT_EQ(
       finishing_text(Duration::seconds(3'600)),
       "its program may finish what it does at its length, for 3600 s at most (environment.finish_within); "
       "its slots are in use until it exits");
 }
 
-TEST(NextText, OneSentencePerFact) {
+TEST(NextText, EachFactHasItsSentence) {
   EXPECT_EQ(next(NextNothing{}), "");
   EXPECT_EQ(next(NextDecision{"val_acc", Units{4}}),
             "the searcher decides when the trial reports val_acc at 4 epochs");
@@ -91,7 +91,7 @@ TEST(NextText, OneSentencePerFact) {
   EXPECT_EQ(next(NextSlots{WaitForWorker{}}), "no worker is connected");
 }
 
-TEST(NextText, ATrialThatIsPromoted) {
+TEST(NextText, PromotedTrial) {
   EXPECT_EQ(promotion(0),
             "the trial is among the best 3 of 9 and gets the next free slot of this experiment. Waiting: the "
             "experiment is paused");
@@ -101,7 +101,7 @@ TEST(NextText, ATrialThatIsPromoted) {
       "Waiting: the experiment is paused");
 }
 
-TEST(NextText, ATrialThatNeedsResults) {
+TEST(NextText, TrialThatNeedsResults) {
   EXPECT_EQ(
       results(2, 11),
       "the trial is promoted after 2 more results at its rung if all rank behind the trial, later if some "
@@ -116,7 +116,7 @@ TEST(NextText, ATrialThatNeedsResults) {
   EXPECT_MESSAGE(results(1, 1, {false, WaitForWorker{}}));
 }
 
-TEST(NextText, ATrialThatTooFewResultsCanArriveFor) {
+TEST(NextText, TrialThatCannotBePromoted) {
   EXPECT_EQ(
       results(30, 5),
       "the trial cannot be promoted at present: it needs 30 more results at its rung, and at most 5 can "

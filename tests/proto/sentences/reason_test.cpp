@@ -22,7 +22,7 @@ TEST(ReasonText, HasRankRungAndCutOff) {
   EXPECT_EQ(describe_rank(reason), "rank 3 of 17 at bracket 0 (cut-off 0.912)");
 }
 
-TEST(ReasonText, HasOnlyWhatIsSet) {
+TEST(ReasonText, HasOnlySetParts) {
   EXPECT_EQ(describe(Reason{}), "new trial");
   EXPECT_EQ(describe_rank(Reason{}), "");
   Reason exit;
@@ -38,12 +38,12 @@ TEST(ReasonText, HasOnlyWhatIsSet) {
   EXPECT_EQ(describe(alone), "new trial (cut-off 0.5)");
 }
 
-TEST(ReasonText, ARungThatPromotesNoneYetHasTooFewResults) {
+TEST(ReasonText, RungWithoutPromotionsHasTooFewResults) {
   Reason waits{Why::waits_at_rung, {}, 0, 1, 2, 0, {}, ""};
   EXPECT_EQ(describe(waits), "waits at its rung; rank 2 of 2 at rung 0 (too few results for a promotion)");
 }
 
-TEST(ReasonText, ARepeatNamesItsTrial) {
+TEST(ReasonText, RepeatNamesItsTrial) {
   Reason reason;
   reason.why = Why::repeat;
   reason.near = 17;
@@ -51,7 +51,7 @@ TEST(ReasonText, ARepeatNamesItsTrial) {
   EXPECT_EQ(describe(reason), "repeat 2 of 3 of trial 17");
 }
 
-TEST(ReasonText, SaysNearWhichTrialAConfigurationWasDrawn) {
+TEST(ReasonText, NamesTheTrialNearWhichAConfigurationWasDrawn) {
   Reason reason;
   reason.why = Why::near_trial;
   EXPECT_EQ(describe(reason), "drawn near an earlier trial");
@@ -62,7 +62,7 @@ TEST(ReasonText, SaysNearWhichTrialAConfigurationWasDrawn) {
   EXPECT_EQ(describe(reason), "drawn near trial 12 (rank 3 of 40), in windows of 33.3333 % of each range");
 }
 
-TEST(ReasonText, SaysWhatAModelExpected) {
+TEST(ReasonText, HasThePredictionOfTheModel) {
   Reason reason;
   reason.why = Why::model_choice;
   reason.rung = 1;
@@ -81,7 +81,7 @@ TEST(ReasonText, SaysWhatAModelExpected) {
       "earlier trial 4");
 }
 
-TEST(ReasonText, SaysWhereTheModelDidNotChoose) {
+TEST(ReasonText, NamesDrawsWithoutTheModel) {
   Reason reason;
   reason.why = Why::before_model;
   reason.results = 3;

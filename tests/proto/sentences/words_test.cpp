@@ -15,7 +15,7 @@ namespace {
 using engine::Duration;
 using engine::Value;
 
-TEST(Words, ACountHasTheNounInItsNumber) {
+TEST(Words, CountsHaveTheNounInSingularOrPlural) {
   EXPECT_EQ(counted(0, "slot"), "0 slots");
   EXPECT_EQ(counted(1, "slot"), "1 slot");
   EXPECT_EQ(counted(2, "slot"), "2 slots");
@@ -27,7 +27,7 @@ TEST(Words, SecondsAreRoundedUp) {
   EXPECT_EQ(seconds_text(Duration::seconds(8)), "8 s");
 }
 
-TEST(Words, AMetricHasSixDigits) {
+TEST(Words, MetricsHaveSixDigits) {
   EXPECT_EQ(metric_text(0.9722222), "0.972222");
   EXPECT_EQ(metric_text(1e-5), "1e-05");
   EXPECT_EQ(metric_text(-0.0), "0");

@@ -43,7 +43,7 @@ Columns read_at_once(const SmallSearch& search, const ColumnsQuery& query, engin
   return scan->take();
 }
 
-TEST(Columns, ReadInPiecesWhileTrialsChangeTheyAreOfTheLastMoment) {
+TEST(Columns, PiecesReadWhileTrialsChangeAreOfTheLastMoment) {
   for (std::uint64_t start = 1; start < 200; start += 37) {
     ColumnScan* listening = nullptr;
     SmallSearch search(SmallSearch::halving(120), [&listening](const engine::Event& event) {
@@ -60,7 +60,7 @@ TEST(Columns, ReadInPiecesWhileTrialsChangeTheyAreOfTheLastMoment) {
       query.fields = all_fields;
       query.where = where;
       query.sample = where.empty() ? 40 : 0;
-      query.length = engine::Units(4);  // The usual one may be another by the end.
+      query.length = engine::Units(4);  // The default may be another one at the end.
       auto scan = ColumnScan::begin(search.record(), query, now);
       ASSERT_TRUE(scan) << scan.error().message;
       listening = &*scan;
@@ -131,7 +131,7 @@ TEST(Columns, BytesHoldTheSameNumbersAsJson) {
   EXPECT_EQ(at, bytes.size());
 }
 
-/// What a cell of to_json() is, with its type.
+/// The value of a cell of to_json(), by its type.
 Value cell(const Value& answer, const std::string& name, std::size_t row) {
   const Value::List& fields = *answer.at_path("fields")->as_list();
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -146,7 +146,7 @@ Value cell(const Value& answer, const std::string& name, std::size_t row) {
   return "no such column";
 }
 
-// A seed of 1981385539 was shown and copied as 1981386000.
+// A seed of 1981385539 was once shown as 1981386000.
 TEST(Columns, HyperparametersAreExactlyThoseOfTheTrial) {
   constexpr std::int64_t most = 9'200'000'000'000'000'000;
   const Value space = Value::Map{
@@ -187,7 +187,7 @@ TEST(Columns, HyperparametersAreExactlyThoseOfTheTrial) {
   EXPECT_EQ(one.columns[0].numbers.front(), 4);
 }
 
-TEST(Columns, ASampleKeepsTheBestAndEveryRung) {
+TEST(Columns, SampleKeepsTheBestAndEveryRung) {
   SmallSearch search(SmallSearch::halving(200));
   while (!search.over()) {
     search.advance();
@@ -211,7 +211,7 @@ TEST(Columns, ASampleKeepsTheBestAndEveryRung) {
   EXPECT_TRUE(rungs.contains(0) && rungs.contains(1) && rungs.contains(2));
 }
 
-TEST(Columns, ABestMetricHasTheTimeOfItsReport) {
+TEST(Columns, BestMetricHasTheTimeOfItsReport) {
   std::map<std::uint64_t, double> reported;
   std::map<std::uint64_t, double> best;
   SmallSearch search(SmallSearch::halving(40), [&](const engine::Event& event) {
@@ -241,7 +241,7 @@ TEST(Columns, ABestMetricHasTheTimeOfItsReport) {
   }
 }
 
-TEST(Columns, AWrongFieldIsNamedWithOneThatIsNear) {
+TEST(Columns, WrongFieldIsReportedWithASimilarOne) {
   SmallSearch search(SmallSearch::halving(2));
   const auto problem = [&search](const ColumnsQuery& query) {
     const auto scan = ColumnScan::begin(search.record(), query, {});

@@ -34,7 +34,7 @@ Value shown(const std::vector<CurveValue>& values, std::size_t points) {
   return json ? json->at_path("trials")->as_list()->front() : Value();
 }
 
-TEST(Curves, TheLaterAttemptCountsWhereBothMeasured) {
+TEST(Curves, LaterAttemptReplacesValuesOfTheSameStep) {
   const std::vector<CurveValue> all =
       joined({value(1, 1, 0.9), value(1, 2, 0.8), value(1, 3, 0.7), value(2, 2, 0.6), value(2, 3, 0.5)});
   ASSERT_EQ(all.size(), 3U);
@@ -63,7 +63,7 @@ TEST(Curves, PartsKeepEverySpike) {
   EXPECT_EQ(curve.at_path("step")->as_list()->back().number_or(0), 10'000);
 }
 
-TEST(Curves, WhatIsNotFiniteIsMarkedAndNotDrawn) {
+TEST(Curves, NonFiniteValuesAreMarkedAndNotDrawn) {
   const Value curve =
       shown({value(1, 1, 0.5), value(1, 2, not_a_number), value(1, 3, infinite), value(1, 4, -infinite)}, 10);
   EXPECT_EQ(curve.at_path("last")->as_list()->size(), 1U);
@@ -71,7 +71,7 @@ TEST(Curves, WhatIsNotFiniteIsMarkedAndNotDrawn) {
   EXPECT_EQ(json, R"([[2,"nan"],[3,"inf"],[4,"-inf"]])");
 }
 
-TEST(Curves, ShownAreTheBestTheRunningAndSomeOfEachRung) {
+TEST(Curves, BestRunningAndSomeOfEachRungAreShown) {
   SmallSearch search(SmallSearch::halving(300));
   for (int i = 0; i < 250; ++i) {
     search.advance();
@@ -87,7 +87,7 @@ TEST(Curves, ShownAreTheBestTheRunningAndSomeOfEachRung) {
   }
 }
 
-TEST(Curves, ShownAreTheLargestWhereLargeIsGood) {
+TEST(Curves, LargestAreShownIfLargerIsBetter) {
   Value searcher = SmallSearch::halving(300);
   (*searcher.as_map())["smaller_is_better"] = false;
   SmallSearch search(searcher);
@@ -109,7 +109,7 @@ TEST(Curves, ShownAreTheLargestWhereLargeIsGood) {
   }
 }
 
-TEST(Curves, EventsTellWhatHappenedToTheTrial) {
+TEST(Curves, EventsOfTheTrialAreShown) {
   const engine::ExperimentId experiment(1);
   const engine::TrialNumber trial(0);
   std::vector<engine::Event> history;
@@ -133,23 +133,23 @@ TEST(Curves, EventsTellWhatHappenedToTheTrial) {
   };
   is_leased(1);
   reaches(1);
-  is_promoted(true);  // Its program trains on …
-  is_leased(2);       // … but crashed: this attempt makes up for it.
+  is_promoted(true);  // Its program continues …
+  is_leased(2);       // … but crashed: this attempt replaces the crashed one.
   reaches(4);
   happens(engine::TrialPaused{experiment, trial, {}});
   is_promoted(false);
   is_leased(3);
   reaches(16);
   happens(engine::TrialEnded{experiment, trial, engine::TrialState::completed, {}});
-  std::vector<std::string> told;
+  std::vector<std::string> shown;
   for (const Curve::Event& event : curve_events(history)) {
-    told.push_back(std::string(event.what) + " at " + std::to_string(engine::count(event.step)));
+    shown.push_back(std::string(event.what) + " at " + std::to_string(engine::count(event.step)));
   }
-  EXPECT_EQ(told, (std::vector<std::string>{"promoted at 1", "restarted at 1", "paused at 4", "promoted at 4",
-                                            "finished at 16"}));
+  EXPECT_EQ(shown, (std::vector<std::string>{"promoted at 1", "restarted at 1", "paused at 4",
+                                             "promoted at 4", "finished at 16"}));
 }
 
-TEST(CurveDensity, HasEveryValueOnce) {
+TEST(CurveDensity, CountsEveryValueOnce) {
   CurveDensity density(8, std::nullopt);
   std::size_t values = 0;
   for (std::uint64_t trial = 0; trial < 50; ++trial) {
@@ -177,7 +177,7 @@ TEST(CurveDensity, HasEveryValueOnce) {
   EXPECT_EQ(json->at_path("steps")->as_list()->size(), json->at_path("counts")->as_list()->size() + 1);
 }
 
-TEST(CurveDensity, EqualValuesAndNoneHaveARange) {
+TEST(CurveDensity, EqualOrNoValuesHaveARange) {
   CurveDensity one(4, std::nullopt);
   one.add({value(1, 1, 0.5), value(1, 2, 0.5)});
   EXPECT_TRUE(proto::parse_json(one.json("loss")));

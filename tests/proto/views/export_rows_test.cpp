@@ -14,7 +14,7 @@ namespace {
 
 using engine::Value;
 
-TEST(CsvLine, TextsThatSpreadsheetsWouldRunAreMarked) {
+TEST(CsvLine, TextsThatSpreadsheetsWouldEvaluateAreQuoted) {
   EXPECT_EQ(csv_line({"=1+1", "+x", "-x", "@x", "\tx"}), "'=1+1,'+x,'-x,'@x,'\tx\n");
   EXPECT_EQ(csv_line({-1.5, -2, "a=b", "", Value()}), "-1.5,-2,a=b,,\n");
   EXPECT_EQ(csv_line({"=cmd|' /C calc'!A0", "a,b", "say \"x\""}),

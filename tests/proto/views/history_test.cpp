@@ -8,7 +8,7 @@
 #include "engine/test_cluster.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
-// What the engine keeps for the views: when the best metric became better, and which slots attempts held.
+// Tests what the engine keeps for views: improvements of the best metric, and the slots of attempts.
 
 namespace hpsearch::views {
 namespace {
@@ -34,7 +34,7 @@ std::vector<AttemptEnd> ends_of(const TestCluster& cluster, engine::ExperimentId
   return ends;
 }
 
-TEST(BestHistory, HasOnlyImprovementsAndForgetsInvalidTrials) {
+TEST(BestHistory, HasOnlyImprovementsOfValidTrials) {
   TestCluster cluster;
   cluster.join("a", 1);
   const engine::ExperimentId id = cluster.create(engine::random_config(3, 1));
@@ -78,19 +78,18 @@ TEST(BestHistory, EndsWithTheExperiment) {
   EXPECT_DOUBLE_EQ(end_at(cluster.now + engine::Duration::seconds(3'600)), ended);
 }
 
-TEST(AttemptSpans, SayHowEachAttemptEnded) {
+TEST(AttemptSpans, HaveTheOutcomeOfEachAttempt) {
   TestCluster cluster;
   const engine::WorkerId worker = cluster.join("a", 1);
   const engine::ExperimentId id = cluster.create(engine::asha_config(6, 1));
   const engine::AttemptKey first = cluster.live(id, 0);
-  cluster.report(first, 1, 0.5);  // Alone in its rung: it waits.
+  cluster.report(first, 1, 0.5);  // It is the only trial in its rung, so it waits.
   cluster.exit(first);
   cluster.exit(cluster.live(id, 1), 3);
   cluster.step(engine::LoseWorker{worker, "it went away"});
   cluster.attempts.clear();
   cluster.join("b", 1);
-  cluster.now =
-      cluster.now + engine::Duration::seconds(3'600);  // Trials whose attempts came to nothing wait.
+  cluster.now = cluster.now + engine::Duration::seconds(3'600);  // Trials wait after a failed attempt.
   cluster.step(engine::CheckTimers{});
   cluster.step(engine::CancelExperiment{id});
   ASSERT_EQ(cluster.attempts.size(), 1U);

@@ -17,7 +17,7 @@
 namespace hpsearch::views {
 namespace {
 
-/// A study of ped_anova.txt, which genuine Optuna judged.
+/// A study of ped_anova.txt, with Optuna's importances.
 struct Study {
   std::string name;
   std::vector<double> losses;
@@ -107,7 +107,7 @@ TEST(Importance, AgreesWithOptuna) {
   }
 }
 
-TEST(Importance, SharesAddUpToOneAlsoWhereAllIsEqual) {
+TEST(Importance, SharesAddUpToOneEvenIfAllAreEqual) {
   engine::DoubleParameter range;
   range.maxval = 1;
   const std::vector<ImportanceInput> inputs = {{range, "a", std::vector<double>(40, 0.5)},
@@ -133,7 +133,7 @@ TEST(Importance, InactiveValuesDoNotCount) {
   EXPECT_TRUE(std::isfinite(shares[1]));
 }
 
-/// Results of a search that mostly tried learning rates near the best one, which is 0.01.
+/// The results of a search that mostly tried learning rates near the best one, 0.01.
 struct Concentrated {
   engine::Space space;
   std::vector<double> losses;
@@ -169,8 +169,8 @@ Concentrated concentrated() {
   return search;
 }
 
-// What the sampler preferred was compared with itself, and the learning rate came last.
-TEST(Importance, ASamplerThatLearnsDoesNotHideWhatItLearnt) {
+// Once, the sampler's preferences were compared with each other, and the learning rate came last.
+TEST(Importance, PreferencesOfTheSamplerDoNotHideAHyperparameter) {
   const Concentrated search = concentrated();
   const auto share_of_lr = [&](const auto& shares, const auto& mean_of) {
     for (std::size_t i = 0; i < search.inputs.size(); ++i) {
@@ -216,7 +216,7 @@ RungLadder::Rung rung_of(std::uint64_t length, std::vector<std::pair<std::uint64
   return rung;
 }
 
-TEST(Importance, TrialsThatWereStoppedEarlierCountAsWorse) {
+TEST(Importance, TrialsStoppedEarlierCountAsWorse) {
   const Concentrated search = concentrated();
   Columns columns;
   for (const ImportanceInput& input : search.inputs) {

@@ -1,4 +1,4 @@
-"""Writes ped_anova.txt: results of made-up studies, and what Optuna's PedAnovaImportanceEvaluator says of them.
+"""Writes ped_anova.txt: results of made-up studies, and the importances that Optuna's PedAnovaImportanceEvaluator computes for them.
 
     pip install optuna && python3 tests/proto/views/ped_anova_fixtures.py > tests/proto/views/ped_anova.txt
 
@@ -13,7 +13,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 FLOAT, LOG, INT, CAT = "float", "log", "int", "cat"
-NEAR = "near"  # A float, most of whose values lie near the middle, as a sampler that has learned draws them.
+NEAR = "near"  # A float with most values near the middle, as from a sampler that learned.
 STUDIES = [
     ("one_matters", 120, True, {"a": (FLOAT, 0, 1), "b": (FLOAT, 0, 1), "c": (FLOAT, -5, 5)},
      lambda p, r: (p["a"] - 0.3) ** 2 + 0.01 * p["b"] + 0.01 * r.random()),

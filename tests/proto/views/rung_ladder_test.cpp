@@ -22,7 +22,7 @@ RungLadder ladder_of(const SmallSearch& search) {
 
 enum class When { midst, end, killed };
 
-/// A search by each searcher and for each direction.
+/// The searches of each searcher, for each direction.
 class LadderOfSearches : public testing::TestWithParam<std::tuple<bool, bool, When>> {
  protected:
   LadderOfSearches() {
@@ -44,7 +44,7 @@ class LadderOfSearches : public testing::TestWithParam<std::tuple<bool, bool, Wh
   std::optional<SmallSearch> search_;
 };
 
-TEST_P(LadderOfSearches, ResultsStandBestFirstAndThoseWithoutAMetricLast) {
+TEST_P(LadderOfSearches, ResultsAreSortedWithMissingMetricsLast) {
   const bool smaller = std::get<1>(GetParam());
   const RungLadder ladder = ladder_of(*search_);
   std::size_t results = 0;
@@ -64,7 +64,7 @@ TEST_P(LadderOfSearches, ResultsStandBestFirstAndThoseWithoutAMetricLast) {
   EXPECT_GT(results, 10U);
 }
 
-TEST_P(LadderOfSearches, EachTrialStandsOnceInARungAndWhatBecameOfItFitsItsState) {
+TEST_P(LadderOfSearches, EachTrialIsOnceInARungWithItsFate) {
   const RungLadder ladder = ladder_of(*search_);
   ASSERT_EQ(ladder.brackets.size(), 1U);
   std::set<std::uint64_t> highest;
@@ -97,8 +97,8 @@ TEST_P(LadderOfSearches, EachTrialStandsOnceInARungAndWhatBecameOfItFitsItsState
   }
 }
 
-// A trial that failed before its length seemed to have reported NaN.
-TEST(RungLadder, OfFullLengthHasOnlyTrialsThatReportedThere) {
+// Once, a trial that failed before its length appeared to have reported NaN.
+TEST(RungLadder, FullLengthHasOnlyTrialsThatReportedThere) {
   engine::Value searcher = SmallSearch::halving(2'000);
   (*searcher.as_map())["name"] = "random";
   searcher.as_map()->erase("num_rungs");

@@ -18,7 +18,7 @@
 
 namespace hpsearch::views {
 
-/// An experiment that runs step by step, with programs that are made up.
+/// An experiment that runs step by step with simulated programs.
 class SmallSearch {
  public:
   using OnEvent = std::function<void(const engine::Event&)>;
@@ -82,10 +82,10 @@ class SmallSearch {
     }
     const double loss = drawn < 0.1 ? std::numeric_limits<double>::quiet_NaN() : drawn;
     reports.reports.emplace_back(engine::MetricsReport{program.length, {{"loss", loss}}});
-    told_ = engine::Directive::stop;
+    directive_ = engine::Directive::stop;
     step(std::move(reports));
-    if (told_ == engine::Directive::train_on) {
-      program.length = told_length_;
+    if (directive_ == engine::Directive::train_on) {
+      program.length = decided_length_;
       programs_.push_back(program);
       return;
     }
@@ -114,8 +114,8 @@ class SmallSearch {
       if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
         programs_.push_back({launch->spec.key, launch->spec.length, 1});
       } else if (const auto* decision = std::get_if<engine::DecideAttempt>(&order)) {
-        told_ = decision->decision.directive;
-        told_length_ = decision->decision.length;
+        directive_ = decision->decision.directive;
+        decided_length_ = decision->decision.length;
       }
     }
     if (programs_.empty() && engine_.next_deadline()) {
@@ -129,8 +129,8 @@ class SmallSearch {
   std::int64_t now_ = 1'000'000;
   std::deque<Program> programs_;
   std::uint64_t draws_ = 0;
-  engine::Directive told_ = engine::Directive::stop;
-  engine::Units told_length_{};
+  engine::Directive directive_ = engine::Directive::stop;
+  engine::Units decided_length_{};
 };
 
 }  // namespace hpsearch::views

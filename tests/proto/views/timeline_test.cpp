@@ -61,7 +61,7 @@ TEST(Timeline, LiveAttemptsHaveNoEndAndCountUntilNow) {
   EXPECT_TRUE(bars[1].at_path("to")->is_null());
 }
 
-TEST(Timeline, AWindowCutsBarsAndShares) {
+TEST(Timeline, WindowCutsBarsAndShares) {
   Timeline timeline;
   timeline.now = timeline.end = at(100);
   timeline.over = {span(0, 0, 10), span(1, 20, 60), span(2, 90, 95)};
@@ -85,7 +85,7 @@ TEST(Timeline, BinsHoldTheSharesOfTheirTime) {
   EXPECT_EQ(row[3].number_or(-1), 1);
 }
 
-TEST(Timeline, ATrialOnSeveralSlotsIsOneTrialThatRuns) {
+TEST(Timeline, TrialOnSeveralSlotsCountsOnce) {
   Timeline timeline;
   timeline.now = timeline.end = at(100);
   timeline.over = {span(0, 0, 50), span(0, 0, 50, 1), span(1, 0, 100, 2)};
@@ -111,7 +111,7 @@ TEST(Timeline, QuarantinesOfItsWorkersInTheWindowAreListed) {
   EXPECT_TRUE(listed[0].at_path("to")->is_null());
 }
 
-TEST(Timeline, VeryManyBarsBecomeBins) {
+TEST(Timeline, ManyBarsBecomeBins) {
   Timeline timeline;
   timeline.now = timeline.end = at(10'000);
   for (std::uint32_t i = 0; i <= most_bars; ++i) {
@@ -122,8 +122,8 @@ TEST(Timeline, VeryManyBarsBecomeBins) {
   EXPECT_NE(drawn(timeline).at_path("bars"), nullptr);
 }
 
-// A slot that another search held, or whose worker was away, looked idle.
-TEST(Timeline, IdleTakenAndAwayAreToldApart) {
+// Once, a slot that another search held, or whose worker was lost, appeared to be idle.
+TEST(Timeline, IdleTakenAndAwayAreDistinct) {
   Timeline timeline;
   timeline.now = timeline.end = at(100);
   timeline.over = {span(0, 0, 50)};
@@ -149,7 +149,7 @@ TEST(Timeline, IdleTakenAndAwayAreToldApart) {
   EXPECT_EQ(value.at_path("presences")->as_list()->size(), 2U);
 }
 
-TEST(Timeline, SlotsThatASearchMayUseAndWhatHeldThem) {
+TEST(Timeline, SlotsOfASearchHaveTheirHolders) {
   WorkerTimes times;
   SmallSearch search(SmallSearch::halving(5), [&times](const engine::Event& event) { times.note(event); });
   for (int i = 0; i < 4; ++i) {
@@ -173,7 +173,7 @@ TEST(Timeline, SlotsThatASearchMayUseAndWhatHeldThem) {
   EXPECT_TRUE(hidden.at_path("taken")->as_list()->front().at_path("experiment")->is_null());
 }
 
-TEST(WorkerTimes, AWorkerIsThereFromItsJoinUntilItIsLost) {
+TEST(WorkerTimes, WorkerIsPresentFromItsJoinUntilItsLoss) {
   WorkerTimes times;
   engine::Event event;
   const auto note = [&](engine::EventBody body, std::int64_t seconds) {
@@ -194,7 +194,7 @@ TEST(WorkerTimes, AWorkerIsThereFromItsJoinUntilItIsLost) {
   EXPECT_TRUE(times.of(engine::WorkerId(2)).empty());
 }
 
-TEST(Timeline, NothingRanYet) {
+TEST(Timeline, EmptyBeforeTheFirstAttempt) {
   Timeline timeline;
   timeline.now = timeline.end = at(5);
   const Value value = drawn(timeline, {std::nullopt, std::nullopt, 3});

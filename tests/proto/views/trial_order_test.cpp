@@ -25,7 +25,7 @@ Columns columns_of(const SmallSearch& search, const std::string& fields) {
   return scan->take();
 }
 
-TEST(TrialOrder, PagesOfAnySizeAreOneOrder) {
+TEST(TrialOrder, PagesOfAnySizeGiveTheSameOrder) {
   SmallSearch search(SmallSearch::halving(100));
   for (int i = 0; i < 150 && !search.over(); ++i) {
     search.advance();
@@ -51,7 +51,7 @@ TEST(TrialOrder, PagesOfAnySizeAreOneOrder) {
   }
 }
 
-TEST(TrialOrder, ByMetricTheBestStandFirstAndThoseWithoutOneLast) {
+TEST(TrialOrder, BestMetricComesFirstAndMissingOnesLast) {
   for (const bool smaller : {true, false}) {
     Value searcher = SmallSearch::halving(60);
     (*searcher.as_map())["smaller_is_better"] = smaller;
@@ -81,7 +81,7 @@ TEST(TrialOrder, ByMetricTheBestStandFirstAndThoseWithoutOneLast) {
   }
 }
 
-TEST(TrialOrder, ACursorOfAnotherOrderIsRefused) {
+TEST(TrialOrder, CursorOfAnotherOrderIsRefused) {
   SmallSearch search(SmallSearch::halving(10));
   const auto refusal = [&search](const std::string& sort, const std::string& after) {
     const auto order = TrialOrder::read(search.record(), sort, after);
@@ -97,7 +97,7 @@ TEST(TrialOrder, ACursorOfAnotherOrderIsRefused) {
   EXPECT_NE(refusal("metric,", ""), "");
 }
 
-TEST(SortedPage, EntriesWithoutAKeyComeLastEitherWay) {
+TEST(SortedPage, EntriesWithoutAKeyComeLastInBothDirections) {
   for (const bool reversed : {false, true}) {
     const SortedPage page({{"x", reversed}});
     EXPECT_TRUE(page.is_before({{Value(1)}, 9}, {{Value()}, 1}));

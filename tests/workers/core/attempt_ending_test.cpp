@@ -9,7 +9,7 @@
 #include "workers/core/conversation.hpp"
 #include "workers/core/program_line.hpp"
 
-// How a program is brought to its end, and what is left of an attempt then.
+// How a program is ended, and what remains of an attempt afterwards.
 
 namespace hpsearch::workers::test {
 namespace {
@@ -18,7 +18,7 @@ using Lines = std::vector<std::string>;
 
 // --- decisions ---
 
-TEST(Decisions, AreAcknowledgedAlwaysAndCarriedOutOnce) {
+TEST(Decisions, AreAlwaysAcknowledgedAndCarriedOutOnce) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide(50, Directive::train_on, 9);
@@ -31,7 +31,7 @@ TEST(Decisions, AreAcknowledgedAlwaysAndCarriedOutOnce) {
   EXPECT_EQ(talk.attempt().held().last_decision, Lsn{50});
 }
 
-TEST(Decisions, KillIsAtOnce) {
+TEST(Decisions, KillIsImmediate) {
   Conversation talk = Conversation::running();
   talk.decide(50, Directive::kill);
   EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
@@ -58,7 +58,7 @@ TEST(Ending, ProgramThatIgnoresItsAnswerIsTerminatedThenKilled) {
   EXPECT_EQ(talk.signals(), Lines{});
 }
 
-TEST(Ending, TheGraceBeginsWithTheAnswer) {
+TEST(Ending, GraceBeginsWithTheAnswer) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.decide(50, Directive::stop);
@@ -70,7 +70,7 @@ TEST(Ending, TheGraceBeginsWithTheAnswer) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, ReportingAndSavingForEverDoesNotBuyTime) {
+TEST(Ending, ReportsAndCheckpointsDoNotExtendTheGrace) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide(50, Directive::stop);
@@ -85,7 +85,7 @@ TEST(Ending, ReportingAndSavingForEverDoesNotBuyTime) {
   EXPECT_EQ(signals, (Lines{"TERM"}));
 }
 
-TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
+TEST(Ending, PrintingProgramIsTerminatedAtOnceBelowItsLength) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 1);
   talk.decide(50, Directive::pause);
@@ -126,7 +126,7 @@ TEST(Ending, ProgramWithSocketGetsACheckpointSignalOnlyFromAnEndingWorker) {
   EXPECT_EQ(other.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, AfterACheckpointSignalEndingWellIsNoDecisionOfTheProgram) {
+TEST(Ending, ExitAfterACheckpointSignalIsNoDecisionOfTheProgram) {
   Conversation talk = Conversation::running({}, Conversation::signaled_spec());
   talk.attempt().end_now(talk.now(), talk.out());
   talk.end(false, 0);
@@ -135,7 +135,7 @@ TEST(Ending, AfterACheckpointSignalEndingWellIsNoDecisionOfTheProgram) {
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
 }
 
-TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
+TEST(Ending, PrintingProgramMayEndVoluntarilyAtItsLength) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -149,7 +149,7 @@ TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
   EXPECT_MESSAGE(talk.whole_notes()[0].text);
 }
 
-TEST(Ending, ProgramThatWasAnsweredAtItsLengthMayFinish) {
+TEST(Ending, ProgramWithAnAnswerAtItsLengthMayFinish) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -163,7 +163,7 @@ TEST(Ending, ProgramThatWasAnsweredAtItsLengthMayFinish) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, ProgramThatTrainsOnAfterItsAnswerHasTheGrace) {
+TEST(Ending, ProgramThatContinuesAfterItsAnswerHasTheGrace) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -198,14 +198,14 @@ TEST(Ending, CheckpointSignalIsNotSentAtTheLastLength) {
   EXPECT_EQ(talk.signals(), Lines{});
 }
 
-/// Of a search whose trials go up to 27.
+/// For a search whose trials have at most length 27.
 LaunchSpec spec_below_the_top() {
   LaunchSpec spec = Conversation::spec();
   spec.max_length = Units{27};
   return spec;
 }
 
-TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceWhenItsSearcherStopsIt) {
+TEST(Ending, PrintingProgramIsTerminatedAtOnceWhenItsSearcherStopsIt) {
   Conversation talk = Conversation::running({}, spec_below_the_top());
   talk.report(std::nullopt, 3);
   talk.decide(50, Directive::stop);
@@ -216,7 +216,7 @@ TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceWhenItsSearcherStopsIt) {
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
 }
 
-TEST(Ending, AProgramThatOnlyPrintsMaySaveItsCheckpointAtAPauseAndTrainOnForOneStep) {
+TEST(Ending, PrintingProgramMaySaveACheckpointAtAPauseAndTrainOneMoreStep) {
   Conversation talk = Conversation::running({}, spec_below_the_top());
   talk.report(std::nullopt, 3);
   talk.decide_at_length(50, Directive::pause);
@@ -229,7 +229,7 @@ TEST(Ending, AProgramThatOnlyPrintsMaySaveItsCheckpointAtAPauseAndTrainOnForOneS
   EXPECT_EQ(talk.notes(), (Lines{"ended"}));
 }
 
-TEST(Ending, AProgramThatTrainedOnBeforeTheDecisionCameIsTerminatedAtOnce) {
+TEST(Ending, ProgramThatContinuedBeforeTheDecisionIsTerminatedAtOnce) {
   for (const Directive directive : {Directive::pause, Directive::stop}) {
     Conversation talk = Conversation::running();
     talk.report(std::nullopt, 3);
@@ -239,7 +239,7 @@ TEST(Ending, AProgramThatTrainedOnBeforeTheDecisionCameIsTerminatedAtOnce) {
   }
 }
 
-TEST(Ending, AProgramThatOnlyPrintsAndGoesOnPastTheLastLengthIsTerminatedAtItsNextStep) {
+TEST(Ending, PrintingProgramBeyondTheLastLengthIsTerminatedAtItsNextStep) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
   talk.decide_at_length(50, Directive::stop);
@@ -252,7 +252,7 @@ TEST(Ending, AProgramThatOnlyPrintsAndGoesOnPastTheLastLengthIsTerminatedAtItsNe
   EXPECT_MESSAGE(talk.whole_notes()[0].text);
 }
 
-TEST(Ending, ProgramMayTrainOnUntilItsSignaledCheckpointIsWritten) {
+TEST(Ending, ProgramMayContinueUntilItsSignaledCheckpointIsWritten) {
   Conversation talk = Conversation::running({}, Conversation::signaled_spec());
   talk.report(std::nullopt, 3);
   talk.decide(50, Directive::pause);
@@ -268,7 +268,7 @@ TEST(Ending, ProgramThatStartsAfterTheDecisionIsTerminated) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, AProgramThatOnlyPrintsTrainsOnInSilence) {
+TEST(Ending, PrintingProgramContinuesWithoutAnAnswer) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
   talk.decide(50, Directive::train_on, 9);
@@ -285,7 +285,7 @@ TEST(Ending, StartingProgramGetsTheGrace) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, PatienceRestsWhileACheckpointIsPublished) {
+TEST(Ending, PatienceIsSuspendedWhileACheckpointIsPublished) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.decide(50, Directive::pause);
@@ -302,7 +302,7 @@ TEST(Ending, PatienceRestsWhileACheckpointIsPublished) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
-TEST(Ending, AStopWhileStartingWaitsForTheStart) {
+TEST(Ending, StopWhileStartingWaitsForTheStart) {
   Conversation talk;
   talk.attempt().start();
   talk.spool();
@@ -319,7 +319,7 @@ TEST(Ending, ProgramThatNeverStartedGetsNoSignal) {
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
 }
 
-// --- a metric that does not come ---
+// --- a missing metric ---
 
 std::size_t unmeasured(Conversation& talk) {
   std::size_t reports = 0;
@@ -332,7 +332,7 @@ std::size_t unmeasured(Conversation& talk) {
   return reports;
 }
 
-TEST(Unmeasured, TheSecondReportAtTheLengthWithoutTheMetricWaitsForTheDecision) {
+TEST(Unmeasured, SecondReportAtTheLengthWithoutTheMetricWaitsForTheDecision) {
   Conversation talk = Conversation::running();
   talk.report(first, 2, R"("accu":0.5)");
   talk.report(first, 3, R"("accu":0.5)");
@@ -358,7 +358,7 @@ TEST(Unmeasured, ComesAfterOtherMetricsOfTheSameStep) {
   EXPECT_EQ(unmeasured(talk), 0U);
 }
 
-TEST(Unmeasured, EachOfItsProcessesMayReport) {
+TEST(Unmeasured, EachProcessMayReport) {
   LaunchSpec spec = Conversation::spec();
   spec.slots = {engine::SlotIndex{0}, engine::SlotIndex{1}};
   Conversation talk = Conversation::running({}, spec);
@@ -371,7 +371,7 @@ TEST(Unmeasured, EachOfItsProcessesMayReport) {
 
 // --- the end of an attempt ---
 
-TEST(Finish, AnAcknowledgedExitLeavesItsLogs) {
+TEST(Finish, AcknowledgedExitKeepsItsLogs) {
   Conversation talk = Conversation::running();
   talk.end(false, 1);
   talk.sent();
@@ -383,7 +383,7 @@ TEST(Finish, AnAcknowledgedExitLeavesItsLogs) {
   EXPECT_TRUE(deleted[0].keep_logs);
 }
 
-TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
+TEST(Finish, FencedProgramIsKilledAndLeavesNothing) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.attempt().fenced(talk.out());
@@ -397,8 +397,8 @@ TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
   EXPECT_FALSE(deleted[0].keep_logs);
 }
 
-// Found by hpsearch-sim: the agent woke up for a write that a fenced attempt does not make, again and again.
-TEST(Finish, AFencedAttemptAsksNotToBeWokenForItsSpool) {
+// Found by hpsearch-sim: the agent woke up repeatedly for a write that a fenced attempt doesn't make.
+TEST(Finish, FencedAttemptDoesNotWakeForItsSpool) {
   Conversation talk = Conversation::running();
   talk.attempt().said(
       program_line(talk.attempt().key(), first, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"),
@@ -423,14 +423,14 @@ TEST(Finish, FenceWhileStartingKillsTheProgramAgainOnceItRuns) {
   EXPECT_TRUE(talk.out().messages.empty());
 }
 
-TEST(Finish, AFencedExitIsDroppedAtOnce) {
+TEST(Finish, FencedExitIsDroppedAtOnce) {
   Conversation talk = Conversation::running();
   talk.end(false, 1);
   talk.attempt().fenced(talk.out());
   EXPECT_TRUE(talk.attempt().finished());
 }
 
-TEST(Finish, TheSameLeaseAgainIsOnlyAnsweredStarted) {
+TEST(Finish, RepeatedLeaseIsOnlyAnsweredWithStarted) {
   Conversation talk = Conversation::running();
   talk.attempt().lease_again(talk.out());
   ASSERT_EQ(talk.out().messages.size(), 1U);
@@ -440,7 +440,7 @@ TEST(Finish, TheSameLeaseAgainIsOnlyAnsweredStarted) {
 
 // --- what survives SIGKILL ---
 
-TEST(Unkillable, ItsTrialIsGivenBackAndItsSlotsAreNot) {
+TEST(Unkillable, TrialIsReturnedButSlotsAreNot) {
   Conversation talk = Conversation::running();
   talk.decide(50, Directive::kill);
   EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
@@ -484,7 +484,7 @@ TEST(Unkillable, AttemptFencedAfterItsExitKeepsItsLogs) {
   talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
   talk.spool();
   talk.attempt().acknowledged(1, talk.out());
-  talk.attempt().fenced(talk.out());  // Its trial goes on elsewhere.
+  talk.attempt().fenced(talk.out());  // Its trial continues elsewhere.
   EXPECT_FALSE(talk.attempt().finished());
   talk.end(true, 9);
   EXPECT_TRUE(talk.attempt().finished());
@@ -493,7 +493,7 @@ TEST(Unkillable, AttemptFencedAfterItsExitKeepsItsLogs) {
   EXPECT_TRUE(deleted[0].keep_logs);
 }
 
-TEST(Unkillable, WaitsForTheCheckpointThatIsOnItsWay) {
+TEST(Unkillable, WaitsForTheCheckpointThatIsBeingPublished) {
   Conversation talk = Conversation::running();
   talk.say(R"({"type":"checkpoint","step":2})");
   talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
@@ -502,7 +502,7 @@ TEST(Unkillable, WaitsForTheCheckpointThatIsOnItsWay) {
   EXPECT_TRUE(talk.exit_report().unkillable);
 }
 
-/// An attempt that runs, and its disk, from which the next agent takes it over.
+/// A running attempt, and its disk, from which the next agent takes it over.
 class Spooling {
  public:
   Spooling() : attempt(Conversation::spec(), AttemptRules{}) {
@@ -510,7 +510,7 @@ class Spooling {
     write();
     attempt.started(now, out);
   }
-  /// What is wanted written, begun and, if the disk is not slow, done.
+  /// Starts the requested writes and, unless the disk is slow, finishes them.
   void write(bool slow = false) {
     AttemptOutput wanted;
     attempt.spool(now, wanted);
@@ -537,7 +537,7 @@ class Spooling {
   Instant now = Instant::from_micros(1);
 };
 
-TEST(HeldTime, GoesOnOverAgentsAndEndsWithTheExit) {
+TEST(HeldTime, ContinuesAcrossAgentsAndEndsWithTheExit) {
   Spooling disk;
   const Instant later = disk.now + engine::Duration::seconds(60);
   EXPECT_EQ(disk.next().held_for(later), engine::Duration::seconds(60));
@@ -549,7 +549,7 @@ TEST(HeldTime, GoesOnOverAgentsAndEndsWithTheExit) {
   EXPECT_EQ(disk.next().held_for(later + engine::Duration::seconds(900)), engine::Duration::seconds(60));
 }
 
-/// It looks for what is left, and goes when that has gone.
+/// It looks for remaining processes, and finishes when they have exited.
 void expect_to_wait_for_its_remains(AttemptMachine attempt) {
   EXPECT_TRUE(attempt.held().exited);
   EXPECT_TRUE(attempt.held().unkillable);
@@ -563,14 +563,14 @@ void expect_to_wait_for_its_remains(AttemptMachine attempt) {
   EXPECT_TRUE(attempt.finished());
 }
 
-TEST(Unkillable, TheNextAgentLooksForItAgain) {
+TEST(Unkillable, NextAgentLooksForItAgain) {
   Spooling disk;
   disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
   disk.write();
   expect_to_wait_for_its_remains(disk.next());
 }
 
-TEST(Unkillable, TheNextAgentLooksForAFencedOneToo) {
+TEST(Unkillable, NextAgentLooksForAFencedOne) {
   Spooling disk;
   disk.attempt.fenced(disk.out);
   disk.write();
@@ -582,7 +582,7 @@ TEST(Unkillable, TheNextAgentLooksForAFencedOneToo) {
   expect_to_wait_for_its_remains(disk.next());
 }
 
-TEST(Unkillable, FencedAfterwardsItIsStillWrittenDown) {
+TEST(Unkillable, FencedAfterwardsItIsStillWritten) {
   Spooling disk;
   disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
   disk.attempt.fenced(disk.out);
@@ -590,9 +590,9 @@ TEST(Unkillable, FencedAfterwardsItIsStillWrittenDown) {
   expect_to_wait_for_its_remains(disk.next());
 }
 
-TEST(Ending, ByAWorkerThatIsKilledMeanwhileIsFinishedByTheNextAgent) {
+TEST(Ending, NextAgentFinishesTheEndOfAKilledAgent) {
   Spooling disk;
-  disk.attempt.end_now(disk.now, disk.out);  // SIGTERM, which a child of the program survives.
+  disk.attempt.end_now(disk.now, disk.out);  // A child of the program survives this SIGTERM.
   disk.write();
   AttemptMachine next = disk.next();
   AttemptOutput out;
@@ -612,8 +612,8 @@ TEST(Ending, ByAWorkerThatIsKilledMeanwhileIsFinishedByTheNextAgent) {
   EXPECT_EQ(signals(), (std::vector<bool>{false, true})) << "nobody else would ever end it";
 }
 
-/// Who trains on before may write over what the next agent would take for that checkpoint.
-TEST(Checkpoints, AreAnsweredWhenTheReportOfThemIsWrittenDown) {
+/// A program that continues earlier could overwrite files that the next agent would publish.
+TEST(Checkpoints, AreAnsweredWhenTheirReportIsOnDisk) {
   Spooling disk;
   const auto answered = [&disk] {
     return std::count_if(disk.out.effects.begin(), disk.out.effects.end(),
@@ -645,7 +645,7 @@ TEST(Unkillable, IsReportedOnceItIsOnDisk) {
   EXPECT_TRUE(disk.next().reports_leaked_processes());
 }
 
-TEST(Unkillable, WhileACheckpointIsOnItsWayTheNextAgentFindsOutByItself) {
+TEST(Unkillable, NextAgentDetectsItWhileACheckpointIsPublished) {
   Spooling disk;
   disk.attempt.said(
       program_line(Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false),

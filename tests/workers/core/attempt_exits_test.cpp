@@ -7,7 +7,7 @@
 #include "workers/core/conversation.hpp"
 #include "workers/core/program_line.hpp"
 
-// What an attempt says of how its program ended, and which checkpoints count.
+// The exit reports of an attempt, and which checkpoints count.
 
 namespace hpsearch::workers::test {
 namespace {
@@ -29,7 +29,7 @@ class Exits : public testing::TestWithParam<ExitCase> {};
 
 TEST_P(Exits, ReportTheReason) {
   Conversation talk = Conversation::running();
-  talk.say(R"({"type":"checkpoint"})");  // So nothing is published at the end.
+  talk.say(R"({"type":"checkpoint"})");  // So no checkpoint is published at the end.
   talk.publish(0);
   talk.end(GetParam().by_signal, GetParam().code, "last words");
   const ExitReport report = talk.exit_report();
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ExitCase{"Crashed", true, 11, ExitReport::Cause::signaled, "SIGSEGV", true}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST(Exits, CouldNotStartIsAReportOfItsOwn) {
+TEST(Exits, CouldNotStartHasItsOwnCause) {
   Conversation talk;
   talk.attempt().start();
   talk.spool();
@@ -61,7 +61,7 @@ TEST(Exits, CouldNotStartIsAReportOfItsOwn) {
   EXPECT_TRUE(talk.out().messages.empty());
 }
 
-TEST(Exits, ComeAfterEverythingElse) {
+TEST(Exits, ComeAfterAllOtherReports) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.say(R"({"type":"checkpoint","step":1})");
@@ -105,7 +105,7 @@ TEST(Exits, FailedSetupNamesTheErrorOfPip) {
   EXPECT_EQ(other.exit_report().cause, ExitReport::Cause::exited) << "the program went on behind that line";
 }
 
-TEST(Exits, AfterASignalThatAnEarlierAgentSentAreNotTheProgramsFault) {
+TEST(Exits, SignalOfAnEarlierAgentIsNoFailureOfTheProgram) {
   Conversation talk = Conversation::running();
   talk.attempt().ended({talk.attempt().key(), true, 15, "", true, false}, talk.out());
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
@@ -113,7 +113,7 @@ TEST(Exits, AfterASignalThatAnEarlierAgentSentAreNotTheProgramsFault) {
 
 // --- checkpoints ---
 
-TEST(Checkpoints, ArePublishedOneAtATimeAndAnsweredWhenTheyLie) {
+TEST(Checkpoints, ArePublishedOneAtATimeAndThenAnswered) {
   Conversation talk = Conversation::running();
   talk.say(R"({"type":"checkpoint","step":1})");
   talk.say(R"({"type":"checkpoint","step":2})");
@@ -129,14 +129,14 @@ TEST(Checkpoints, ArePublishedOneAtATimeAndAnsweredWhenTheyLie) {
   EXPECT_EQ(wanted[0].step, Units{2});
 }
 
-TEST(Checkpoints, WithoutStepStandForTheLastReport) {
+TEST(Checkpoints, WithoutAStepHaveTheStepOfTheLastReport) {
   Conversation talk = Conversation::running();
   talk.report(first, 2);
   talk.say(R"({"type":"checkpoint"})");
   EXPECT_EQ(talk.effects<PublishCheckpoint>().at(0).step, Units{2});
 }
 
-TEST(Checkpoints, ProgramGetsTheErrorOfOneThatCannotBeTaken) {
+TEST(Checkpoints, ProgramGetsTheErrorOfAnInvalidOne) {
   Conversation talk = Conversation::running();
   talk.say(R"({"type":"checkpoint","step":1})");
   talk.attempt().not_published(true, "the directory is empty", talk.now(), talk.out());
@@ -144,7 +144,7 @@ TEST(Checkpoints, ProgramGetsTheErrorOfOneThatCannotBeTaken) {
   EXPECT_EQ(talk.attempt().held().last_seq, 0U);
 }
 
-TEST(Checkpoints, LeftByAProgramThatEndedWellCount) {
+TEST(Checkpoints, CountIfTheirProgramExitedWithZero) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
   talk.end(false, 0);
@@ -162,21 +162,21 @@ TEST(Checkpoints, AreOptional) {
   EXPECT_EQ(talk.exit_report().message, "");
 }
 
-TEST(Checkpoints, LeftBehindButLostAreNamedInTheExit) {
+TEST(Checkpoints, LostOnesAreNamedInTheExit) {
   Conversation talk = Conversation::running();
   talk.end(false, 0);
   talk.attempt().not_published(false, "no space left", talk.now(), talk.out());
   EXPECT_EQ(talk.exit_report().message, "a checkpoint was not taken: no space left");
 }
 
-TEST(Checkpoints, OfAProgramThatFailedAreNotTaken) {
+TEST(Checkpoints, AreNotPublishedIfTheProgramFailed) {
   Conversation talk = Conversation::running();
   talk.end(false, 1);
   EXPECT_TRUE(talk.effects<PublishCheckpoint>().empty());
   EXPECT_TRUE(talk.attempt().exited());
 }
 
-// --- programs that say nothing ---
+// --- silent programs ---
 
 class Impatient {
  public:
@@ -199,7 +199,7 @@ class Impatient {
       }
     }
   }
-  /// As its shell would: wakes it when it wants to be woken.
+  /// Wakes it when it is due, like its shell.
   void pass(Duration time) {
     const Instant end = now + time;
     while (attempt.next_wake() && *attempt.next_wake() <= end) {
@@ -254,7 +254,7 @@ TEST(NoProgress, AnyMessageIsProgress) {
   EXPECT_EQ(talk.attempt.silent_since(), talk.now);
 }
 
-TEST(NoProgress, WaitingForAnAnswerIsNoSilence) {
+TEST(NoProgress, WaitForAnAnswerIsNoSilence) {
   Impatient talk;
   talk.say(R"({"type":"report","step":3,"metrics":{"acc":1}})");
   talk.pass(Duration::seconds(5'000));
@@ -267,10 +267,10 @@ TEST(NoProgress, WaitingForAnAnswerIsNoSilence) {
   EXPECT_EQ(talk.signals(), 1U);
 }
 
-TEST(NoProgress, ALateLookFindsNothingOut) {
+TEST(NoProgress, LateCheckWaitsForUnreadMessages) {
   Impatient talk;
   talk.now =
-      talk.now + Duration::seconds(4'000);  // The agent was stopped; what the program said lies unread.
+      talk.now + Duration::seconds(4'000);  // The agent was suspended; messages of the program are unread.
   talk.attempt.check_timers(talk.now, talk.out);
   EXPECT_EQ(talk.signals(), 0U);
   talk.say(R"({"type":"report","step":1,"metrics":{"loss":1}})");
@@ -278,7 +278,7 @@ TEST(NoProgress, ALateLookFindsNothingOut) {
   EXPECT_EQ(talk.signals(), 0U);
 }
 
-TEST(NoProgress, OffByDefault) {
+TEST(NoProgress, IsOffByDefault) {
   Conversation talk = Conversation::running();
   talk.pass(Duration::seconds(1'000'000));
   EXPECT_EQ(talk.signals(), Lines{});

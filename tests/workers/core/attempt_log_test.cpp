@@ -1,4 +1,4 @@
-// What is kept of an attempt's output: when it is handed over, and when it is given up.
+// The kept part of an attempt's output: when it is delivered, and when the delivery is given up.
 
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ proto::Lease kept_lease(const AttemptKey& of, std::uint64_t slot) {
   return lease;
 }
 
-/// One whose program has ended; its exit is on the disk, and told.
+/// Ends its program; the exit is on disk and reported.
 void end(Stage& stage, const AttemptKey& of = key, std::uint64_t slot = 0) {
   stage.say(kept_lease(of, slot));
   stage.step(ProgramStarted{of});
   stage.step(ProgramEnded{of, false, 3, ""});
 }
 
-TEST(Log, IsHandedOverBesideTheExitAndKeepsNoSlot) {
+TEST(Log, IsDeliveredWithTheExitAndHoldsNoSlot) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -47,7 +47,7 @@ TEST(Log, KeepsTheAttemptUntilItIsDelivered) {
   EXPECT_TRUE(stage.said<proto::LogNotKept>().empty());
 }
 
-TEST(Log, ThatIsThereFirstWaitsForTheAcknowledgement) {
+TEST(Log, DeliveredFirstWaitsForTheAcknowledgement) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -57,7 +57,7 @@ TEST(Log, ThatIsThereFirstWaitsForTheAcknowledgement) {
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
 }
 
-TEST(Log, StaysWhereTheExperimentWantsIt) {
+TEST(Log, IsNotDeliveredIfTheExperimentKeepsItOnTheWorker) {
   Stage stage;
   stage.welcome();
   stage.run(key, 0);
@@ -67,7 +67,7 @@ TEST(Log, StaysWhereTheExperimentWantsIt) {
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
 }
 
-TEST(Log, OfAProgramThatNeverRanIsNone) {
+TEST(Log, ProgramThatNeverRanHasNone) {
   Stage stage;
   stage.welcome();
   stage.say(kept_lease(key, 0));
@@ -75,7 +75,7 @@ TEST(Log, OfAProgramThatNeverRanIsNone) {
   EXPECT_TRUE(stage.wanted<HandOverLog>().empty());
 }
 
-TEST(Log, ThatIsNotTakenIsGivenUpAfterThirtySeconds) {
+TEST(Log, IsGivenUpAfterThirtySeconds) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -93,7 +93,7 @@ TEST(Log, ThatIsNotTakenIsGivenUpAfterThirtySeconds) {
   EXPECT_TRUE(stage.wanted<DeleteAttempt>().empty()) << "too late";
 }
 
-TEST(Log, ThatIsRefusedIsGivenUpWithTheReason) {
+TEST(Log, RefusedLogIsGivenUpWithTheReason) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -104,7 +104,7 @@ TEST(Log, ThatIsRefusedIsGivenUpWithTheReason) {
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
 }
 
-TEST(Log, OfADaemonThatIsAwayIsHandedOverWhenItIsBack) {
+TEST(Log, IsDeliveredWhenTheDaemonReturns) {
   Stage stage;
   stage.welcome();
   stage.say(kept_lease(key, 0));
@@ -136,7 +136,7 @@ TEST(Log, IsSentAgainInTheNextSession) {
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
 }
 
-TEST(Log, IsHandedOverByTheNextAgent) {
+TEST(Log, IsDeliveredByTheNextAgent) {
   SpooledAttempt left;
   left.spec = kept_lease(key, 0).spec;
   left.state.exited = true;
@@ -149,7 +149,7 @@ TEST(Log, IsHandedOverByTheNextAgent) {
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
 }
 
-TEST(Log, OfAnExitThatIsOnRecordIsHandedOverAlsoWhenFenced) {
+TEST(Log, IsDeliveredEvenIfFencedAfterTheExit) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -160,7 +160,7 @@ TEST(Log, OfAnExitThatIsOnRecordIsHandedOverAlsoWhenFenced) {
   EXPECT_TRUE(stage.wanted<DeleteAttempt>().front().keep_logs);
 }
 
-TEST(Log, ThatIsAllThatIsLeftIsNoReasonToStayWithAStore) {
+TEST(Log, UndeliveredLogDoesNotBindTheWorkerToItsStore) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -175,7 +175,7 @@ TEST(Log, ThatIsAllThatIsLeftIsNoReasonToStayWithAStore) {
   EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U) << "by that key the other store means another attempt";
 }
 
-TEST(Logs, GoAFewAtATime) {
+TEST(Logs, AreDeliveredAFewAtATime) {
   Stage stage;
   stage.welcome();
   for (std::uint64_t trial = 0; trial < 7; ++trial) {
@@ -190,7 +190,7 @@ TEST(Logs, GoAFewAtATime) {
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 7U) << "each has its own thirty seconds";
 }
 
-TEST(Logs, ThatCannotBeTakenAsFastAsTheyComeAreGivenUp) {
+TEST(Logs, AreGivenUpIfTheDaemonIsTooSlow) {
   Stage stage;
   stage.welcome();
   for (std::uint64_t trial = 0; trial < 1010; ++trial) {
@@ -203,7 +203,7 @@ TEST(Logs, ThatCannotBeTakenAsFastAsTheyComeAreGivenUp) {
   EXPECT_EQ(given_up.front().why, "more than 1000 logs wait to be taken");
 }
 
-TEST(Logs, AreWorthAMomentsWaitWhenTheWorkerEnds) {
+TEST(Logs, AreAwaitedBrieflyWhenTheWorkerEnds) {
   Stage stage;
   stage.welcome();
   end(stage);
@@ -215,7 +215,7 @@ TEST(Logs, AreWorthAMomentsWaitWhenTheWorkerEnds) {
   EXPECT_EQ(stage.said<proto::Goodbye>().size(), 1U);
 }
 
-TEST(Logs, AreNotWaitedForByAWorkerThatEndsAtOnceOrAlone) {
+TEST(Logs, AreNotAwaitedWhenTheWorkerEndsAtOnceOrWithoutADaemon) {
   Stage hurried;
   hurried.welcome();
   end(hurried);

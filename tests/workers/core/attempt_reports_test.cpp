@@ -10,7 +10,7 @@
 #include "workers/core/conversation.hpp"
 #include "workers/core/program_line.hpp"
 
-// What a program says: answered, noted, numbered, and sent until the daemon has it.
+// Messages of a program: answered, noted, numbered, and sent until the daemon has them.
 
 namespace hpsearch::workers::test {
 namespace {
@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 // --- answers ---
 
-TEST(Answers, BeforeTheLengthTheProgramGoesOnAtOnce) {
+TEST(Answers, BelowTheLengthTheProgramContinuesAtOnce) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.report(first, 2, R"("loss":1)");
@@ -42,16 +42,16 @@ TEST(Answers, ShimGetsTheNewLengthBeforeTheProgram) {
   talk.effects<AnswerAhead>();
   talk.report(first, 3);
   talk.decide(50, Directive::train_on, 9);
-  EXPECT_EQ(talk.told(), (Lines{"ahead", "answer"}));
+  EXPECT_EQ(talk.answers_in_order(), (Lines{"ahead", "answer"}));
 }
 
-TEST(Answers, AtTheLengthWithoutTheMetricTheProgramGoesOn) {
+TEST(Answers, AtTheLengthWithoutTheMetricTheProgramContinues) {
   Conversation talk = Conversation::running();
   talk.report(first, 3, R"("loss":1)");
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
 }
 
-TEST(Answers, AMetricThatIsNotANumberStillAsks) {
+TEST(Answers, MetricThatIsNotANumberIsAQuestion) {
   Conversation talk = Conversation::running();
   talk.report(first, 3, R"("acc":NaN)");
   EXPECT_EQ(talk.answers(), Lines{});
@@ -81,7 +81,7 @@ TEST(Answers, WithdrawnDecisionIsNotAnswered) {
   EXPECT_EQ(talk.signals(), Lines{});
 }
 
-TEST(Answers, TheSameQuestionTwiceIsOneReportAndTwoAnswers) {
+TEST(Answers, RepeatedQuestionIsOneReportWithTwoAnswers) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.report(second, 3);
@@ -90,7 +90,7 @@ TEST(Answers, TheSameQuestionTwiceIsOneReportAndTwoAnswers) {
   EXPECT_EQ(talk.attempt().held().last_seq, 1U);
 }
 
-TEST(Answers, AnotherValueOfTheSameStepIsAReportOfItsOwn) {
+TEST(Answers, AnotherValueOfTheSameStepIsAnotherReport) {
   Conversation talk = Conversation::running();
   talk.report(first, 3);
   talk.report(second, 3, R"("acc":0.25)");
@@ -99,7 +99,7 @@ TEST(Answers, AnotherValueOfTheSameStepIsAReportOfItsOwn) {
   EXPECT_EQ(talk.attempt().held().last_seq, 2U);
 }
 
-TEST(Answers, ABadLineIsNamedToTheProgramAndOnceToTheOperator) {
+TEST(Answers, InvalidLineIsReportedToTheProgramAndOnceToTheOperator) {
   Conversation talk = Conversation::running();
   talk.say("hello");
   talk.say("hello");
@@ -110,7 +110,7 @@ TEST(Answers, ABadLineIsNamedToTheProgramAndOnceToTheOperator) {
   EXPECT_EQ(talk.notes(), Lines{"misunderstood"});
 }
 
-TEST(Notes, GoodReportsHaveNone) {
+TEST(Notes, CorrectReportsHaveNone) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.report(first, 2, R"("training.loss":1)");
@@ -132,7 +132,7 @@ TEST(Notes, FallingStepIsNotedOnce) {
   EXPECT_EQ(talk.effects<Notice>().size(), 1U);
 }
 
-TEST(Notes, TwoOutputsOfOneProgramMayComeInTwoOrders) {
+TEST(Notes, TwoOutputsMayHaveDifferentOrders) {
   Conversation talk = Conversation::running();
   for (int step = 1; step <= 3; ++step) {
     talk.report(std::nullopt, step, R"("loss":0.5)");
@@ -145,7 +145,7 @@ TEST(Notes, TwoOutputsOfOneProgramMayComeInTwoOrders) {
   EXPECT_EQ(talk.notes(), (Lines{"missing", "backward"}));
 }
 
-TEST(Notes, OutputThatComesAllAtOnceAtTheEnd) {
+TEST(Notes, BufferedOutputAtTheEnd) {
   Conversation talk = Conversation::running();
   talk.pass(Duration::seconds(3));
   for (int step = 1; step <= 3; ++step) {
@@ -178,10 +178,10 @@ TEST(Notes, ReportsOverTheSocketAreNeverBuffered) {
   }
 }
 
-TEST(Notes, OutputThatComesAsItIsWrittenIsNotLate) {
+TEST(Notes, UnbufferedOutputIsNotLate) {
   for (const auto& [silence, between, steps] :
-       std::vector<std::tuple<int, int, int>>{{3000, 100, 3},  // A slow beginning, then one by one.
-                                              {1000, 0, 3},    // Quick altogether.
+       std::vector<std::tuple<int, int, int>>{{3000, 100, 3},  // A slow beginning, then one at a time.
+                                              {1000, 0, 3},    // All quickly.
                                               {3000, 0, 2}}) {
     Conversation talk = Conversation::running();
     talk.pass(Duration::millis(silence));
@@ -194,7 +194,7 @@ TEST(Notes, OutputThatComesAsItIsWrittenIsNotLate) {
   }
 }
 
-TEST(Notes, BeginningAgainInsteadOfResuming) {
+TEST(Notes, RestartInsteadOfResuming) {
   LaunchSpec spec = Conversation::spec();
   spec.latest_step = Units{2};
   AttemptMachine attempt(spec, Conversation::at_once({}));
@@ -206,11 +206,11 @@ TEST(Notes, BeginningAgainInsteadOfResuming) {
   attempt.started(now, out);
   attempt.said(program_line(attempt.key(), first, R"({"type":"report","step":1,"metrics":{"acc":1}})"), now,
                out);
-  const auto told = [](const Effect& effect) {
+  const auto is_note = [](const Effect& effect) {
     const auto* notice = std::get_if<Notice>(&effect);
     return notice != nullptr && notice->text.find("HPSEARCH_LATEST_CHECKPOINT") != std::string::npos;
   };
-  EXPECT_EQ(std::count_if(out.effects.begin(), out.effects.end(), told), 1);
+  EXPECT_EQ(std::count_if(out.effects.begin(), out.effects.end(), is_note), 1);
 }
 
 TEST(Notes, ReportsTooFarApartAreNotedAtTheFirst) {
@@ -220,7 +220,7 @@ TEST(Notes, ReportsTooFarApartAreNotedAtTheFirst) {
   EXPECT_EQ(talk.notes(), Lines{"sparse"});
 }
 
-TEST(Notes, AFirstReportBeyondTheLengthIsCalledTheFirst) {
+TEST(Notes, FirstReportBeyondTheLengthIsCalledTheFirst) {
   Conversation talk = Conversation::running();
   talk.report(first, 4);
   const auto notices = talk.effects<Notice>();
@@ -240,7 +240,7 @@ TEST(Notes, FirstReportWithoutTheMetric) {
       "you mean \"accuracy\"?)");
 }
 
-TEST(Notes, AReportOfTrainingIsExpectedToLackTheMetric) {
+TEST(Notes, TrainingReportMayLackTheMetric) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("training.loss":1)");
   EXPECT_EQ(talk.notes(), Lines{});
@@ -250,7 +250,7 @@ TEST(Notes, PassingTheLengthWithoutTheMetric) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.report(first, 3, R"("accuracy":1)");
-  EXPECT_EQ(talk.notes(), Lines{});  // It may still come in a second report of the same step.
+  EXPECT_EQ(talk.notes(), Lines{});  // It may be in a second report of the same step.
   talk.report(first, 4, R"("accuracy":1)");
   EXPECT_EQ(talk.notes(), Lines{"missing"});
 }
@@ -377,7 +377,7 @@ LaunchSpec long_one(std::uint64_t lease = 40) {
   return spec;
 }
 
-TEST(Reports, AreSentAgainLaterWhereAnswersTakeLonger) {
+TEST(Reports, ResendWaitFollowsTheTimeOfAcknowledgements) {
   Conversation talk = Conversation::running({}, long_one());
   int step = 0;
   const auto say = [&] {
@@ -393,7 +393,7 @@ TEST(Reports, AreSentAgainLaterWhereAnswersTakeLonger) {
   answer();
   say();
   expect_about(Duration::millis(2'800), wait());
-  // An answer to what was sent twice tells nothing: it may be to either.
+  // The acknowledgement of a repeated batch is ambiguous.
   talk.pass(wait());
   ASSERT_EQ(talk.sent().size(), 1U);
   talk.pass(Duration::millis(1));
@@ -407,7 +407,7 @@ TEST(Reports, AreSentAgainLaterWhereAnswersTakeLonger) {
   expect_about(Duration::seconds(1), wait());
 }
 
-TEST(Reports, AreNotSentAgainByAllAttemptsAtOnce) {
+TEST(Reports, AreNotResentByAllAttemptsAtOnce) {
   std::set<Duration> waits;
   for (std::uint64_t lease = 1; lease <= 20; ++lease) {
     Conversation talk = Conversation::running({}, long_one(lease));
@@ -418,7 +418,7 @@ TEST(Reports, AreNotSentAgainByAllAttemptsAtOnce) {
   EXPECT_EQ(waits.size(), 20U);
 }
 
-TEST(Reports, WaitAsLongAsTheDaemonAsks) {
+TEST(Reports, WaitAsLongAsTheDaemonRequests) {
   Conversation talk = Conversation::running();
   talk.attempt().asked_to_wait(talk.now() + Duration::seconds(4));
   EXPECT_EQ(talk.attempt().next_wake(), std::nullopt) << "nothing of it waits for an answer";
@@ -434,10 +434,10 @@ TEST(Reports, WaitAsLongAsTheDaemonAsks) {
   EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::millis(2'500));
   talk.pass(Duration::millis(2'500));
   EXPECT_EQ(talk.sent().size(), 1U);
-  expect_about(Duration::seconds(2), *talk.attempt().next_wake() - talk.now());  // The waits begin anew.
+  expect_about(Duration::seconds(2), *talk.attempt().next_wake() - talk.now());  // The waits start again.
 }
 
-TEST(Reports, AreSentAgainUntilAcknowledgedLessAndLessOften) {
+TEST(Reports, AreResentWithGrowingWaitsUntilAcknowledged) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);
   talk.sent();
@@ -456,7 +456,7 @@ TEST(Reports, AreSentAgainUntilAcknowledgedLessAndLessOften) {
   EXPECT_TRUE(talk.sent().empty());
 }
 
-TEST(Reports, ContinueAfterTheDurableOnesInANewSession) {
+TEST(Reports, ContinueAfterDurableOnesInANewSession) {
   Conversation talk = Conversation::running();
   for (const int step : {1, 2}) {
     talk.report(first, step);
@@ -470,7 +470,7 @@ TEST(Reports, ContinueAfterTheDurableOnesInANewSession) {
   EXPECT_EQ(batches[0].reports.size(), 1U);
 }
 
-TEST(Reports, AGapIsFilledFromWhereItBegins) {
+TEST(Reports, GapIsFilledFromItsBeginning) {
   Conversation talk = Conversation::running();
   for (const int step : {1, 2, 2, 2}) {
     talk.report(first, step);
@@ -524,7 +524,7 @@ TEST(Reports, WindowLimitsUnacknowledgedReports) {
   EXPECT_EQ(more[0].first_seq, upto + 1);
 }
 
-TEST(Reports, ManySmallBatchesUnderWayAreBoundedToo) {
+TEST(Reports, NumberOfSmallBatchesInFlightIsLimited) {
   Conversation talk = Conversation::running();
   std::size_t batches = 0;
   for (int i = 0; i < 200; ++i) {
@@ -538,7 +538,7 @@ TEST(Reports, ManySmallBatchesUnderWayAreBoundedToo) {
   EXPECT_EQ(more[0].reports.size(), 136U) << "and what waited goes together";
 }
 
-TEST(Reports, ASilentDaemonCostsBoundedMemory) {
+TEST(Reports, SilentDaemonCostsBoundedMemory) {
   AttemptRules rules;
   rules.kept_bytes = 10'000;
   Conversation talk = Conversation::running(rules);
@@ -552,7 +552,7 @@ TEST(Reports, ASilentDaemonCostsBoundedMemory) {
   EXPECT_EQ(talk.attempt().held().last_seq, before + 1) << "what decides is always kept";
 }
 
-TEST(Reports, OfAProgramThatTrainsOnBeyondItsLengthAreBoundedToo) {
+TEST(Reports, BeyondTheLengthAreBounded) {
   AttemptRules rules;
   rules.kept_bytes = 10'000;
   Conversation talk = Conversation::running(rules);
@@ -568,7 +568,7 @@ TEST(Reports, OfAProgramThatTrainsOnBeyondItsLengthAreBoundedToo) {
   EXPECT_EQ(talk.attempt().held().last_seq, before + 1) << "and the next length is asked about";
 }
 
-TEST(Reports, ThatAskWaitForTheDecisionAlsoWhenTheyAreNotKept) {
+TEST(Reports, UnkeptQuestionsWaitForTheDecision) {
   AttemptRules rules;
   rules.kept_bytes = 1;
   Conversation talk = Conversation::running(rules);

@@ -133,8 +133,8 @@ class Conversation {
     return lines;
   }
 
-  /// What the program is told, in order: "answer", and "ahead" for what its shim answers from then on.
-  std::vector<std::string> told() {
+  /// The answers for the program, in order: "answer", and "ahead" for those that its shim gives from then on.
+  std::vector<std::string> answers_in_order() {
     std::vector<std::string> order;
     for (const Effect& effect : out_.effects) {
       if (std::holds_alternative<AnswerProgram>(effect)) {

@@ -36,7 +36,7 @@ std::string refusal(std::string_view wanted, const std::vector<Device>& usable =
   return plan ? "" : plan.error().message;
 }
 
-TEST(SlotPlan, IsOneSlotPerGpuUnlessToldOtherwise) {
+TEST(SlotPlan, IsOneSlotPerGpuByDefault) {
   EXPECT_EQ(devices_of("auto"), (Places{0, 1, 2, 3}));
   EXPECT_EQ(devices_of("2"), (Places{0, 1}));
   EXPECT_EQ(devices_of("0,2"), (Places{0, 2}));
@@ -63,7 +63,7 @@ TEST(SlotPlan, IsOfProcessorsWithoutGpusOrOnRequest) {
   EXPECT_EQ(plan_slots("20", {}, 16)->slots, 20U);
 }
 
-TEST(SlotPlan, RefusesWhatIsNotThereAndSaysWhatIs) {
+TEST(SlotPlan, RefusesMissingGpusAndListsTheOthers) {
   EXPECT_MESSAGE(refusal("5"));
   EXPECT_MESSAGE(refusal("0,7"));
   EXPECT_MESSAGE(refusal("GPU-aaaa"));
@@ -167,7 +167,7 @@ std::string uuids_of(const Slots& slots) {
   return text;
 }
 
-TEST(KeptSlots, KeepTheirDevicesWhateverTheOrderIsNow) {
+TEST(KeptSlots, KeepTheirDevicesInAnyOrder) {
   const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "A"}));
   EXPECT_EQ(uuids_of(kept.devices), "AB");
   EXPECT_EQ(kept.devices[0].index, 1U) << "as it is numbered now";
@@ -190,7 +190,7 @@ TEST(KeptSlots, CountTheSharesOfADevice) {
   EXPECT_EQ(uuids_of(keep_slots(slots_of({"A"}), slots_of({"A", "A"})).devices), "AA");
 }
 
-TEST(KeptSlots, AreWithheldUnlessWorseIsKnown) {
+TEST(KeptSlots, AreWithheldUnlessTheyHaveAnotherReason) {
   const std::vector<UnusableSlot> all = with_withheld(
       {{SlotIndex{0}, "gone", true}}, {{SlotIndex{0}, "kept", false}, {SlotIndex{1}, "kept", false}});
   ASSERT_EQ(all.size(), 2U);
@@ -198,7 +198,7 @@ TEST(KeptSlots, AreWithheldUnlessWorseIsKnown) {
   EXPECT_EQ(all[1].slot, SlotIndex{1});
 }
 
-TEST(KeptSlots, AreReadBackAsTheyWereWritten) {
+TEST(KeptSlots, AreReadBackUnchanged) {
   const Slots slots = slots_of({"A", "B"});
   const auto read = slots_from(slots_value(slots));
   ASSERT_TRUE(read) << read.error().message;

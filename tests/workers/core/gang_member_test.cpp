@@ -5,7 +5,7 @@
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "workers/core/program_line.hpp"
 
-// What a worker does with a part of an attempt that does not speak for it.
+// A worker with a part of an attempt that doesn't report for it.
 
 namespace hpsearch::workers {
 namespace {
@@ -106,7 +106,7 @@ TEST(GangMember, PublishesNoCheckpointWhenItEndsWell) {
   EXPECT_TRUE(member.effects<PublishCheckpoint>().empty());
 }
 
-TEST(GangMember, AnswersQuestionsToo) {
+TEST(GangMember, AnswersQuestions) {
   Member member;
   member.attempt.said(
       program_line(member.attempt.key(), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":1}})"),
@@ -133,7 +133,7 @@ TEST(GangMember, HasTheGracePeriodToFollowRank0) {
   EXPECT_TRUE(member.effects<SignalProgram>().back().kill);
 }
 
-TEST(GangMember, OfMpiOnlyKeepsTheSlotsAndEndsAtOnce) {
+TEST(GangMember, MpiMemberOnlyHoldsTheSlotsAndEndsAtOnce) {
   Member member(LaunchKind::mpi);
   member.tell(Directive::stop);
   EXPECT_EQ(member.effects<SignalProgram>().size(), 1U);
@@ -149,7 +149,7 @@ TEST(GangMember, IsKilledWhenAnotherIsLost) {
 }
 
 TEST(GangMember, LostBeforeItsKillIsReportedAsLost) {
-  // That another part failed counts for nothing then: it may have failed because this one was lost.
+  // The failure of another part doesn't count: it may have failed because this one was lost.
   Member member;
   member.tell(Directive::kill);
   member.attempt.lost("the machine was started anew", member.out);

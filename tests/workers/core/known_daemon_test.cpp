@@ -1,4 +1,4 @@
-// Whom a worker obeys, over sessions and over its own restarts.
+// Which daemon a worker follows, across sessions and its own restarts.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t ours = 77;
 constexpr std::uint64_t foreign = 88;
 
-/// As the spool of a running attempt tells it.
+/// The spool of a running attempt.
 SpooledAttempt held() {
   SpooledAttempt attempt;
   attempt.spec = lease_of(key_of(1, 10), 0).spec;
@@ -42,7 +42,7 @@ bool ends_its_program(Stage& stage) {
   return !stage.wanted<SignalProgram>().empty();
 }
 
-TEST(KnownDaemon, IsPutDownBeforeAnythingElseIsDone) {
+TEST(KnownDaemon, IsStoredBeforeAnyOtherEffect) {
   Stage stage;
   stage.welcome();
   EXPECT_EQ(remembered(stage), (std::vector{KnownDaemon{ours, 5}}));
@@ -76,7 +76,7 @@ TEST(KnownDaemon, StaleDaemonDoesNotEndProgramsOfTheEarlierAgent) {
   EXPECT_TRUE(ends_its_program(stage)) << "the right one is obeyed";
 }
 
-TEST(KnownDaemon, IsAnyOneForAnAgentThatBeginsWithNothing) {
+TEST(KnownDaemon, NewAgentAcceptsAnyStore) {
   Stage stage({}, {ours, 5});
   EXPECT_EQ(stage.sends().at(0).envelope.cluster, 0U) << "or another store would refuse it";
   stage.say(proto::Welcome{WorkerId{1}, 1000, {}}, from(foreign, 1));
@@ -84,7 +84,7 @@ TEST(KnownDaemon, IsAnyOneForAnAgentThatBeginsWithNothing) {
   EXPECT_EQ(remembered(stage), (std::vector{KnownDaemon{foreign, 1}}));
 }
 
-TEST(KnownDaemon, IsNoStaleOneForAnAgentThatBeginsWithNothing) {
+TEST(KnownDaemon, NewAgentRejectsAStaleDaemon) {
   Stage stage({}, {ours, 5});
   stage.say(proto::Welcome{WorkerId{1}, 1000, {}}, from(ours, 4));
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
@@ -94,8 +94,8 @@ TEST(KnownDaemon, IsNoStaleOneForAnAgentThatBeginsWithNothing) {
   EXPECT_EQ(stage.sends().back().envelope.daemon_epoch, 5U) << "so that it hears why it is not obeyed";
 }
 
-TEST(KnownDaemon, IsTheFirstThatAnswersIfNoneIsKnown) {
-  Stage stage({held()}, {});  // Of a release that did not write it down.
+TEST(KnownDaemon, FirstAnswerDecidesIfNoneIsKnown) {
+  Stage stage({held()}, {});  // A release that didn't store it.
   stage.say(proto::Welcome{WorkerId{1}, 1000, {{key_of(1, 10), Fate::go_on, 0}}}, from(foreign));
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
@@ -119,7 +119,7 @@ class Refusals : public testing::Test {
   Stage stage_;
 };
 
-TEST_F(Refusals, OfAnotherStoreAreWaitedOut) {
+TEST_F(Refusals, FromAnotherStoreAreIgnored) {
   for (int i = 0; i < 3; ++i) {
     stage_.say(proto::Refused{"belongs to another store", 4},
                proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
@@ -132,14 +132,14 @@ TEST_F(Refusals, OfAnotherStoreAreWaitedOut) {
   EXPECT_EQ(stage_.machine().state(), WorkerMachine::State::ready) << "the first one is back";
 }
 
-TEST_F(Refusals, OfAnotherReleaseAreWaitedOut) {
+TEST_F(Refusals, FromAnotherReleaseAreIgnored) {
   stage_.say(proto::Refused{"this daemon speaks version 9", 4});
   EXPECT_EQ(hellos_within(Duration::seconds(6)), 1U);
   stage_.step(ProgramEnded{key_of(1, 10), false, 1, ""});
   EXPECT_TRUE(stage_.wanted<EndAgent>().empty()) << "its exit is not told yet";
 }
 
-TEST_F(Refusals, AreWaitedOutInASessionToo) {
+TEST_F(Refusals, AreIgnoredInASession) {
   stage_.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
   stage_.say(proto::Refused{"belongs to another store", 4},
              proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
@@ -147,7 +147,7 @@ TEST_F(Refusals, AreWaitedOutInASessionToo) {
   EXPECT_EQ(hellos_within(Duration::seconds(6)), 1U);
 }
 
-TEST_F(Refusals, AreFinalWhenNothingIsHeldAnyMore) {
+TEST_F(Refusals, AreFinalWithoutHeldAttempts) {
   stage_.say(proto::Refused{"belongs to another store", 4},
              proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
   stage_.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
@@ -159,7 +159,7 @@ TEST_F(Refusals, AreFinalWhenNothingIsHeldAnyMore) {
   EXPECT_EQ(stage_.wanted<EndAgent>().size(), 1U);
 }
 
-TEST_F(Refusals, BecauseAnotherHasItsPlaceEndItWithItsPrograms) {
+TEST_F(Refusals, EndAReplacedWorkerAfterItsPrograms) {
   stage_.say(proto::Refused{"a later start has taken its place", 0});
   EXPECT_EQ(hellos_within(Duration::seconds(20)), 0U);
   stage_.step(ProgramEnded{key_of(1, 10), false, 1, ""});

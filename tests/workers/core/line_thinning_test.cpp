@@ -21,7 +21,7 @@ TEST(LineThinning, DropsLinesBelowTheLength) {
   EXPECT_FALSE(spares(thinning, R"({"step":3,"acc":0.5})"));
 }
 
-TEST(LineThinning, DropsLinesAfterTheOneThatAsks) {
+TEST(LineThinning, DropsLinesAfterTheQuestion) {
   LineThinning thinning;
   thinning.decides_from(Units{3});
   EXPECT_FALSE(spares(thinning, R"({"step":3,"acc":0.5})"));
@@ -31,7 +31,7 @@ TEST(LineThinning, DropsLinesAfterTheOneThatAsks) {
   EXPECT_FALSE(spares(thinning, R"({"step":901,"acc":0.5})")) << "the next length";
 }
 
-TEST(LineThinning, KeepsTheFirstOfEachMetricSinceOneOfThemDecides) {
+TEST(LineThinning, KeepsTheFirstLineOfEachMetric) {
   LineThinning thinning;
   thinning.decides_from(Units{3});
   EXPECT_FALSE(spares(thinning, R"({"step":3,"loss":0.5})"));
@@ -45,13 +45,13 @@ TEST(LineThinning, DropsNothingBeforeTheLengthIsKnown) {
   EXPECT_FALSE(spares(thinning, R"({"step":2,"acc":0.5})"));
 }
 
-TEST(LineThinning, SparesNoMistakes) {
+TEST(LineThinning, KeepsIncorrectLines) {
   LineThinning thinning;
   thinning.decides_from(Units{3});
   EXPECT_FALSE(spares(thinning, "nonsense")) << "its author is told";
 }
 
-TEST(LineThinning, RemembersBoundedlyManyNames) {
+TEST(LineThinning, RemembersALimitedNumberOfNames) {
   LineThinning thinning;
   thinning.decides_from(Units{1});
   std::size_t kept = 0;

@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(LineSplitter& splitter, const std::vector<std:
   return lines;
 }
 
-TEST(LineSplitter, CutsWhereverThePiecesEnd) {
+TEST(LineSplitter, SplitsIndependentlyOfThePieces) {
   const std::string text = "one\ntwo\rthree\r\n\nfour";
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     LineSplitter splitter(100);
@@ -31,7 +31,7 @@ TEST(LineSplitter, CutsWhereverThePiecesEnd) {
   }
 }
 
-TEST(LineSplitter, DropsALineThatIsTooLongAndGoesOn) {
+TEST(LineSplitter, DropsALineThatIsTooLongAndContinues) {
   LineSplitter splitter(8);
   std::vector<std::string> lines;
   const auto take = [&lines](std::string_view line) { lines.emplace_back(line); };
@@ -52,7 +52,7 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
-TEST(LineSplitter, ReturnsEveryLineWithTheWordWhereverThePiecesEnd) {
+TEST(LineSplitter, ReturnsEveryLineWithTheWordIndependentlyOfThePieces) {
   constexpr unsigned seed = 20'261'122;
   std::mt19937 random(seed);
   for (int round = 0; round < 500; ++round) {
@@ -83,7 +83,7 @@ TEST(LineSplitter, SkipsTextWithoutTheWord) {
   EXPECT_EQ(lines, (std::vector<std::string>{"end", "two WORD"}));
 }
 
-TEST(WithoutEscapes, LeavesTextThatPeopleRead) {
+TEST(WithoutEscapes, KeepsVisibleText) {
   EXPECT_EQ(without_escapes("plain"), "plain");
   EXPECT_EQ(without_escapes("\x1b[36mepoch 1\x1b[0m acc: \x1b[1;32m0.92\x1b[0m"), "epoch 1 acc: 0.92");
   EXPECT_EQ(without_escapes("\x1b[2K\x1b[1Gacc 3"), "acc 3");
@@ -107,7 +107,7 @@ TEST(LastLines, AreWholeLinesThatFit) {
   EXPECT_EQ(last_lines("one\ntwo\nthree\n", 9), "three\n");
 }
 
-TEST(LastLines, OfOneLongLineAreItsEnd) {
+TEST(LastLines, EndOfALongLineIsKept) {
   EXPECT_EQ(last_lines("0123456789", 4), "6789");
   EXPECT_EQ(last_lines("01234567\xE4\xB8\xAD!", 3), "!");
 }

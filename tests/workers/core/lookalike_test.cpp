@@ -13,7 +13,7 @@ std::string why(std::string_view line, PrintedTo stream = PrintedTo::stdout_stre
   return why_no_report(line, stream).value_or("");
 }
 
-TEST(Lookalike, IsALineThatIsReadOtherwiseThanItsAuthorThinks) {
+TEST(Lookalike, IsALineThatLooksLikeAReport) {
   EXPECT_EQ(why("INFO:root:HPSEARCH {\"step\": 1}"), "other text stands before HPSEARCH");
   EXPECT_EQ(why("  HPSEARCH {\"step\": 1}"), "it is indented");
   EXPECT_EQ(why("\xEF\xBB\xBFHPSEARCH {\"step\": 1}"), "a byte order mark stands before HPSEARCH");
@@ -24,7 +24,7 @@ TEST(Lookalike, IsALineThatIsReadOtherwiseThanItsAuthorThinks) {
   EXPECT_EQ(why("HPSEARCH {\"step\": 1}", PrintedTo::stderr_stream), "it was printed to standard error");
 }
 
-TEST(Lookalike, IsNoReportAndNoOtherLine) {
+TEST(Lookalike, OtherLinesAreNone) {
   EXPECT_EQ(why("HPSEARCH {\"step\": 1}"), "");
   EXPECT_EQ(why("HPSEARCH_SOCKET=/run/x"), "");
   EXPECT_EQ(why("see HPSEARCH for more"), "");

@@ -8,7 +8,7 @@
 #include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
-// A daemon that is away, and programs that have nothing to do until it decides.
+// A missing daemon, and programs that wait for its decision.
 
 namespace hpsearch::workers::test {
 namespace {
@@ -23,7 +23,7 @@ WorkerRules pausing() {
   return rules;
 }
 
-/// `position` counts what the program says.
+/// `position` counts the program's messages.
 ProgramMessageReceived said(const AttemptKey& key, bool by_socket, std::uint64_t position, int step) {
   const std::string line =
       R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
@@ -52,7 +52,7 @@ std::vector<engine::Report> reports(Stage& stage) {
 
 class PauseAtRung : public testing::Test {
  protected:
-  /// In a session, with one program that reported its length and waits there.
+  /// In a session, one program has reported its length and waits there.
   void waits_at_its_length(Stage& stage) const {
     stage.welcome();
     stage.run(key, 0);
@@ -66,7 +66,7 @@ class PauseAtRung : public testing::Test {
   const AttemptKey other = key_of(2, 20);
 };
 
-TEST_F(PauseAtRung, PausesWaitingProgramsOnceTheDaemonIsAwayForLong) {
+TEST_F(PauseAtRung, PausesWaitingProgramsDuringALongOutage) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   stage.run(other, 1);
@@ -83,7 +83,7 @@ TEST_F(PauseAtRung, PausesWaitingProgramsOnceTheDaemonIsAwayForLong) {
   EXPECT_EQ(paused(stage), (std::vector{key, other})) << "and now it waits too";
 }
 
-TEST_F(PauseAtRung, DoesNotPauseWhileThereIsADaemon) {
+TEST_F(PauseAtRung, DoesNotPauseInASession) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   stage.say(proto::Ack{key, 1});
@@ -91,7 +91,7 @@ TEST_F(PauseAtRung, DoesNotPauseWhileThereIsADaemon) {
   EXPECT_TRUE(paused(stage).empty());
 }
 
-TEST_F(PauseAtRung, IsOnlyForWhomTheOperatorWantsIt) {
+TEST_F(PauseAtRung, IsOffByDefault) {
   Stage stage;
   waits_at_its_length(stage);
   lose_the_daemon(stage);
@@ -100,7 +100,7 @@ TEST_F(PauseAtRung, IsOnlyForWhomTheOperatorWantsIt) {
   EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
 }
 
-TEST_F(PauseAtRung, TakesItsTimeAnewAfterEachSession) {
+TEST_F(PauseAtRung, TimeStartsAgainAfterEachSession) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   for (std::uint64_t session = 2; session < 5; ++session) {
@@ -172,7 +172,7 @@ TEST_F(PauseAtRung, IsRememberedByTheNextAgent) {
   EXPECT_EQ(std::get<ExitReport>(all[1]).cause, ExitReport::Cause::ended_by_agent);
 }
 
-TEST_F(PauseAtRung, PausesProgramsThatPrintOnlyWithACheckpointSignal) {
+TEST_F(PauseAtRung, PausesPrintingProgramsOnlyWithACheckpointSignal) {
   for (const bool signal : {false, true}) {
     Stage stage(pausing());
     stage.welcome();
@@ -191,7 +191,7 @@ TEST_F(PauseAtRung, PausesProgramsThatPrintOnlyWithACheckpointSignal) {
   }
 }
 
-TEST_F(PauseAtRung, OfSeveralWorkersIsForAnswersOnlyWhichRank0Shares) {
+TEST_F(PauseAtRung, OnSeveralWorkersOnlyAnswersPause) {
   for (const bool by_socket : {false, true}) {
     Stage stage(pausing());
     stage.welcome();
@@ -208,7 +208,7 @@ TEST_F(PauseAtRung, OfSeveralWorkersIsForAnswersOnlyWhichRank0Shares) {
   }
 }
 
-TEST_F(PauseAtRung, ADecisionThatComesTooLateChangesNothingOfTheEnd) {
+TEST_F(PauseAtRung, LateDecisionDoesNotChangeTheEnd) {
   Stage stage(pausing());
   waits_at_its_length(stage);
   lose_the_daemon(stage);

@@ -8,7 +8,7 @@
 
 namespace hpsearch::workers {
 
-/// The message that a shim reads in a line: on the socket, or printed behind HPSEARCH when it is no question.
+/// The message that a shim reads in a line: on the socket, or printed after HPSEARCH if it is no question.
 inline ProgramMessage message_in(std::optional<QuestionId> question, std::string_view line) {
   return understood(question ? parse_socket_line(line) : parse_stdout_payload(line));
 }

@@ -28,7 +28,7 @@ std::string problem_of(const engine::Result<ProgramMessage>& message) {
   return message ? "" : message.error().message;
 }
 
-TEST(SocketLine, ReportGivesStepAndMetrics) {
+TEST(SocketLine, ReportHasStepAndMetrics) {
   const auto said = expect_message<MetricsMessage>(
       parse_socket_line(R"({"type":"report","step":3,"metrics":{"val_acc":0.91,"loss":2}})"));
   EXPECT_EQ(said.step, Units{3});
@@ -66,7 +66,7 @@ TEST(SocketLine, PythonsNonFiniteNumbersAreNumbers) {
   EXPECT_EQ(said.metrics[3].second, -1.0);
 }
 
-TEST(SocketLine, ThoseWordsInsideTextStayText) {
+TEST(SocketLine, NonFiniteWordsInsideTextStayText) {
   const auto said = expect_message<InvalidHparamsMessage>(
       parse_socket_line(R"({"type":"invalid_hyperparameters","why":"loss \" is NaN, -Infinity"})"));
   EXPECT_EQ(said.why, R"(loss " is NaN, -Infinity)");
@@ -79,7 +79,7 @@ TEST(SocketLine, OtherNonNumbersStayErrors) {
   }
 }
 
-TEST(SocketLine, StepIsAWholeNumberHoweverItIsSpelled) {
+TEST(SocketLine, StepIsAWholeNumberInAnySpelling) {
   EXPECT_EQ(
       expect_message<MetricsMessage>(parse_socket_line(R"({"type":"report","step":3.0,"metrics":{}})")).step,
       Units{3});
@@ -100,7 +100,7 @@ TEST(SocketLine, ProblemsNameTheMissingField) {
   EXPECT_MESSAGE(problem_of(parse_socket_line(std::string(max_message_bytes + 1, ' '))));
 }
 
-TEST(SocketLine, AReportHasLimits) {
+TEST(SocketLine, ReportHasLimits) {
   std::string many = R"({"type":"report","step":1,"metrics":{)";
   for (int i = 0; i < 1001; ++i) {
     many += (i == 0 ? "\"m" : ",\"m") + std::to_string(i) + "\":1";
@@ -138,7 +138,7 @@ TEST(SocketLine, ProgressAndLogAreRemarks) {
   }
 }
 
-TEST(SocketLine, AGroupKeepsItsMetricsApart) {
+TEST(SocketLine, GroupPrefixesItsMetrics) {
   const auto named = [](const std::string& group) {
     return expect_message<MetricsMessage>(parse_socket_line(R"({"type":"report","step":1,"group":)" + group +
                                                             R"(,"metrics":{"a":{"b":1}}})"))
@@ -154,7 +154,7 @@ TEST(SocketLine, AGroupKeepsItsMetricsApart) {
   }
 }
 
-TEST(StdoutLine, OnlyTheWordMarksAMessage) {
+TEST(StdoutLine, OnlyTheKeywordMarksAMessage) {
   EXPECT_EQ(stdout_payload(R"(HPSEARCH {"step":1})"), R"({"step":1})");
   EXPECT_FALSE(stdout_payload("HPSEARCHING").has_value());
   EXPECT_FALSE(stdout_payload(R"(epoch 1 HPSEARCH {"step":1})").has_value());
@@ -169,13 +169,13 @@ TEST(StdoutLine, EverythingButTheStepIsAMetric) {
   EXPECT_EQ(said.metrics[1], (std::pair<std::string, double>{"val_acc", 0.91}));
 }
 
-TEST(StdoutLine, TheSocketsShapeIsUnderstoodToo) {
+TEST(StdoutLine, FormatOfTheSocketIsAccepted) {
   const auto said =
       expect_message<MetricsMessage>(parse_stdout_payload(R"({"type":"report","step":3,"metrics":{"a":1}})"));
   EXPECT_EQ(said.metrics, (Metrics{{"a", 1.0}}));
 }
 
-TEST(StdoutLine, AGroupIsNoMetric) {
+TEST(StdoutLine, GroupIsNoMetric) {
   const auto said =
       expect_message<MetricsMessage>(parse_stdout_payload(R"({"step":3,"group":"training","loss":1})"));
   EXPECT_EQ(said.metrics, (Metrics{{"training.loss", 1.0}}));
@@ -200,7 +200,7 @@ TEST(FirstNumber, IsFoundInOutputOfPrograms) {
   EXPECT_EQ(*first_number("loss: -inf"), -HUGE_VAL);
 }
 
-TEST(FirstNumber, IsNeverAPartOfTheNumberThatWasPrinted) {
+TEST(FirstNumber, IsNeverAPartOfThePrintedNumber) {
   for (const char* text : {"1,234", "1,234,567.8", "-12,345", "1_000", "1'000", "12,345,"}) {
     const auto found = first_number(text);
     ASSERT_FALSE(found) << text << " is read as " << *found;
@@ -230,7 +230,7 @@ TEST(FirstNumber, IsNeverAPartOfTheNumberThatWasPrinted) {
   EXPECT_FALSE(first_number("1.5", "k"));
 }
 
-TEST(FirstNumber, StandsBeforeUnitsAndLists) {
+TEST(FirstNumber, MayPrecedeUnitsAndLists) {
   for (const auto& [text, number] : std::vector<std::pair<std::string, double>>{{"12ms", 12},
                                                                                 {"0.91, 0.92", 0.91},
                                                                                 {"0.91,0.92", 0.91},

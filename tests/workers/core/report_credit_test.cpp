@@ -6,7 +6,7 @@
 #include "workers/core/program_line.hpp"
 #include "workers/core/stage.hpp"
 
-// How much of what programs report is under way without an acknowledgement, and who says so.
+// How many bytes of reports may be unacknowledged, and who limits them.
 
 namespace hpsearch::workers::test {
 namespace {
@@ -28,7 +28,7 @@ class Credit : public testing::Test {
                               static_cast<std::uint64_t>(number)));
     }
   }
-  /// Reports of the attempt that were sent since the last look.
+  /// The number of the attempt's reports that were sent since the last call.
   std::uint64_t sent(const AttemptKey& of) {
     std::uint64_t count = 0;
     for (const proto::Reports& batch : stage.said<proto::Reports>()) {
@@ -47,13 +47,13 @@ class Credit : public testing::Test {
   const AttemptKey other = key_of(2, 20);
 };
 
-TEST_F(Credit, UngrantedIsTheWorkersOwnLimitOfBatches) {
+TEST_F(Credit, DefaultIsTheWorkersOwnLimitOfBatches) {
   begin(0);
   send_reports(key, 1, 100);
   EXPECT_EQ(sent(key), 64U) << "one batch each";
 }
 
-TEST_F(Credit, OfTheWelcomeLimitsUnacknowledgedReports) {
+TEST_F(Credit, GrantInTheWelcomeLimitsUnacknowledgedReports) {
   begin(2 * kib);
   send_reports(key, 1, 100);
   EXPECT_EQ(sent(key), 8U);
@@ -61,7 +61,7 @@ TEST_F(Credit, OfTheWelcomeLimitsUnacknowledgedReports) {
   EXPECT_EQ(sent(key), 0U);
 }
 
-TEST_F(Credit, OfNothingIsABatchAndEveryReportArrives) {
+TEST_F(Credit, ZeroAllowsOneBatchAndEveryReportArrives) {
   begin(1);
   send_reports(key, 1, 40);
   std::uint64_t arrived = 0;
@@ -74,7 +74,7 @@ TEST_F(Credit, OfNothingIsABatchAndEveryReportArrives) {
   EXPECT_EQ(arrived, 40U);
 }
 
-TEST_F(Credit, IsThatOfTheLastAcknowledgement) {
+TEST_F(Credit, LastAcknowledgementDecides) {
   begin(kib);
   send_reports(key, 1, 1'000);
   EXPECT_EQ(sent(key), 4U);
@@ -119,7 +119,7 @@ TEST_F(Credit, LargeReportIsSentWithoutCredit) {
   EXPECT_EQ(sent(key), 1U);
 }
 
-TEST_F(Credit, LimitsResentReportsToo) {
+TEST_F(Credit, LimitsResentReports) {
   begin(0);
   send_reports(key, 1, 100);
   stage.step(SendRefused{});

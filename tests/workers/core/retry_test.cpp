@@ -36,7 +36,7 @@ TEST(Backoff, ResetStartsOver) {
   EXPECT_LE(backoff.next(), Duration::millis(100));
 }
 
-TEST(Backoff, TwoWorkersDoNotRetryInStep) {
+TEST(Backoff, TwoWorkersRetryAtDifferentTimes) {
   Backoff one = backoff_of_seed(1);
   Backoff other = backoff_of_seed(2);
   int same = 0;

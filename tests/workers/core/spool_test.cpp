@@ -66,7 +66,7 @@ double value_of(const Report& report) {
   return std::get<MetricsReport>(report).metrics.at(0).second;
 }
 
-TEST(Spool, IsReadBackAsItWasWritten) {
+TEST(Spool, IsReadBackUnchanged) {
   const SpooledState state = full_state();
   const std::string bytes =
       spool_anew(spec(), {}, 1, {metrics(1, 0.1), metrics(2, std::nan(""))}) +
@@ -82,7 +82,7 @@ TEST(Spool, IsReadBackAsItWasWritten) {
   EXPECT_EQ(value_of(found->reports[2]), 0.3);
 }
 
-TEST(Spool, CutAnywhereItHoldsTheWritesBeforeTheCut) {
+TEST(Spool, TruncatedSpoolHasTheWritesBeforeTheCut) {
   const std::string first = spool_anew(spec(), {}, 1, {metrics(1, 0.1)});
   const std::string second = first + spool_more({}, 2, {metrics(2, 0.2)});
   const std::string third = second + spool_more({}, 3, {metrics(3, 0.3)});
@@ -98,13 +98,13 @@ TEST(Spool, CutAnywhereItHoldsTheWritesBeforeTheCut) {
   }
 }
 
-TEST(Spool, ZerosBehindItWereNeverWritten) {
+TEST(Spool, ZerosAfterItAreIgnored) {
   const auto found = read_spool(spool_anew(spec(), {}, 1, {metrics(1, 0.1)}) + std::string(100, '\0'));
   ASSERT_TRUE(found.has_value()) << found.error().message;
   EXPECT_EQ(found->reports.size(), 1U);
 }
 
-TEST(Spool, ADamagedByteIsNamedOrInTheLastRecord) {
+TEST(Spool, DamagedByteIsReportedOrInTheLastRecord) {
   SpooledState state = full_state();
   state.acked = 0;
   const std::string first = spool_anew(spec(), state, 1, {metrics(1, 0.1)});
@@ -116,7 +116,7 @@ TEST(Spool, ADamagedByteIsNamedOrInTheLastRecord) {
     if (at < first.size() && found.has_value()) {
       ADD_FAILURE() << "byte " << at << " was changed and nobody noticed";
     }
-    // A length that became smaller looks like a record with another one behind it.
+    // A damaged, smaller length can look like a complete record that another one follows.
     const bool in_a_length = at >= first.size() && at < first.size() + 4;
     if (in_a_length && !found.has_value()) {
       EXPECT_EQ(found.error().code, Errc::corrupt) << at;
@@ -135,7 +135,7 @@ TEST(Spool, BeginsWithItsLeaseAndHasNoOther) {
   EXPECT_EQ(read_spool("").error().code, Errc::corrupt);
 }
 
-TEST(Spool, AGapIsNotReadOver) {
+TEST(Spool, GapIsAnError) {
   const std::string bytes =
       spool_anew(spec(), {}, 1, {metrics(1, 0.1)}) + spool_more({}, 3, {metrics(3, 0.3)});
   const auto found = read_spool(bytes);
@@ -143,7 +143,7 @@ TEST(Spool, AGapIsNotReadOver) {
   EXPECT_EQ(found.error().code, Errc::corrupt);
 }
 
-TEST(Spool, ManyReportsAreNotTooManyForOneRecord) {
+TEST(Spool, OneRecordCanHaveManyReports) {
   std::vector<Report> reports;
   for (std::uint64_t step = 1; step <= 5000; ++step) {
     reports.emplace_back(metrics(step, 1.0 / static_cast<double>(step)));

@@ -41,11 +41,11 @@ inline proto::Lease lease_of(const AttemptKey& key, std::uint64_t slot) {
   return {spec};
 }
 
-/// A worker of two slots, a daemon that says what the test wants, and a clock.
+/// A worker with two slots, a daemon that sends what the test needs, and a clock.
 class Stage {
  public:
   explicit Stage(WorkerRules rules = Stage::rules()) : Stage({}, {}, rules) {}
-  /// As an agent before it has left things.
+  /// With attempts and the known daemon of an earlier agent.
   Stage(std::vector<SpooledAttempt> found, KnownDaemon known, WorkerRules rules = Stage::rules())
       : machine_({.uid = "u", .name = "w", .incarnation = 4, .boot_id = "b", .slots = 2, .slot_kind = "cpu"},
                  rules, Draw(1, TrialNumber{0}, "retry")) {
@@ -65,7 +65,7 @@ class Stage {
   void say(proto::FromDaemon message, std::optional<proto::Envelope> envelope = std::nullopt) {
     step(FrameReceived{{envelope.value_or(envelope_), std::move(message)}});
   }
-  /// Wakes the machine until the time is over, as its shell would.
+  /// Wakes the machine until the time has passed, like its shell.
   void pass(Duration time) {
     const Instant end = now_ + time;
     while (machine_.next_wake() && *machine_.next_wake() <= end) {
@@ -83,9 +83,9 @@ class Stage {
     step(ProgramStarted{key});
   }
   proto::Envelope& envelope() { return envelope_; }
-  /// What is wanted written is, from now on, not written before the test says so.
+  /// From now on, requested writes are only done when the test does them.
   void slow_disk() { slow_disk_ = true; }
-  /// It cannot be written, for that reason; "" = it can.
+  /// Writes fail for that reason; "" = they succeed.
   void bad_disk(std::string why) { bad_disk_ = std::move(why); }
 
   template <class Wanted>
@@ -121,7 +121,7 @@ class Stage {
         answers.emplace_back(SpoolNotWritten{write->key, write->write, bad_disk_});
       } else if (write != nullptr && !slow_disk_) {
         answers.emplace_back(
-            SpoolWritten{write->key, write->write});  // A disk that takes everything at once.
+            SpoolWritten{write->key, write->write});  // A disk on which every write succeeds at once.
       } else if (std::holds_alternative<ProbeDisk>(effect)) {
         answers.emplace_back(DiskProbed{bad_disk_});
       }

@@ -1,4 +1,4 @@
-// An attempt whose agent dies at any moment, and goes on under the next one.
+// An attempt whose agent dies at any moment and is continued by the next one.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ LaunchSpec spec() {
   return spec;
 }
 
-/// What outlives the agent: the disk, the shim with its journal and the program behind it, the daemon.
+/// The things that outlive the agent: the disk, the shim with its journal and the program, the daemon.
 class EngineState {
  public:
   explicit EngineState(std::size_t effects_until_death) : left_(effects_until_death) {
@@ -49,7 +49,7 @@ class EngineState {
     settle();
   }
 
-  /// Lets the program say everything, the daemon decide, and the agent die once on the way.
+  /// The program sends everything, the daemon decides, and the agent dies once.
   void run() {
     for (int turn = 0; turn < 200 && !over_; ++turn) {
       now_ = now_ + Duration::millis(700);
@@ -64,7 +64,7 @@ class EngineState {
 
   [[nodiscard]] bool died() const { return died_; }
   [[nodiscard]] bool over() const { return over_; }
-  [[nodiscard]] const std::vector<Report>& told() const { return daemon_; }
+  [[nodiscard]] const std::vector<Report>& reported() const { return daemon_; }
   [[nodiscard]] const std::map<std::uint64_t, std::string>& answers() const { return answers_; }
   [[nodiscard]] int starts() const { return starts_; }
 
@@ -76,7 +76,7 @@ class EngineState {
 
   void take_over() {
     if (spool_.empty()) {
-      over_ = true;  // Died before the intent was on the disk: the daemon leases it once more.
+      over_ = true;  // It died before the intent was on disk: the daemon leases it again.
       return;
     }
     auto found = read_spool(spool_);
@@ -90,7 +90,7 @@ class EngineState {
     settle();
   }
 
-  /// Carries out what is wanted, until the agent dies or nothing is wanted any more.
+  /// Carries out effects until the agent dies or none is left.
   void settle() {
     for (bool more = true; more && attempt_;) {
       attempt_->spool(now_, out_);
@@ -149,7 +149,7 @@ class EngineState {
   }
   void carry_out(const AnswerProgram& answer) {
     if (!answers_.emplace(answer.question.number(), answer.line).second) {
-      return;  // Answered before.
+      return;  // It was answered before.
     }
     const std::uint64_t next = answer.question.number() + 1;
     const auto say = [&](const std::string& text) { journal_.push_back({QuestionId{next}, text}); };
@@ -187,7 +187,7 @@ class EngineState {
   template <class Other>
   void carry_out(const Other& /*other*/) {}
 
-  /// The next line of the journal, or the end behind the last.
+  /// Returns the next line of the journal, or the end after the last.
   bool say_more() {
     if (!attempt_ || !running_) {
       return false;
@@ -271,13 +271,13 @@ TEST(TakenOver, AtEveryEffectEachReportIsSentOnce) {
     state.run();
     died = state.died();
     deaths += died ? 1 : 0;
-    ASSERT_TRUE(state.over()) << "died after " << effects << " effects: " << story(state.told());
+    ASSERT_TRUE(state.over()) << "died after " << effects << " effects: " << story(state.reported());
     EXPECT_LE(state.starts(), 1);
     if (state.starts() == 0) {
-      EXPECT_TRUE(state.told().empty() || story(state.told()) == "E(never started)") << effects;
+      EXPECT_TRUE(state.reported().empty() || story(state.reported()) == "E(never started)") << effects;
       continue;
     }
-    EXPECT_EQ(story(state.told()), "1 2C 2 3 4 E") << "died after " << effects << " effects";
+    EXPECT_EQ(story(state.reported()), "1 2C 2 3 4 E") << "died after " << effects << " effects";
     ASSERT_EQ(state.answers().size(), 5U) << effects;
     EXPECT_EQ(state.answers().at(5), R"({"directive":"stop","length":4})");
   }
@@ -285,7 +285,7 @@ TEST(TakenOver, AtEveryEffectEachReportIsSentOnce) {
   EXPECT_FALSE(died) << "every moment of its life was a last one";
 }
 
-TEST(TakenOver, AnIntentWithoutAProgramIsLostAndNoFailure) {
+TEST(TakenOver, IntentWithoutAProgramIsLostAndNoFailure) {
   AttemptMachine attempt(SpooledAttempt{spec(), {}, {}}, AttemptRules{});
   AttemptOutput out;
   attempt.attach(out);
@@ -301,7 +301,7 @@ TEST(TakenOver, AnIntentWithoutAProgramIsLostAndNoFailure) {
   EXPECT_EQ(std::get<ExitReport>(reports.at(0)).message, "it was never started");
 }
 
-TEST(TakenOver, AKillThatWasDecidedIsCarriedOut) {
+TEST(TakenOver, DecidedKillIsCarriedOut) {
   SpooledAttempt found{spec(), {}, {}};
   found.state.order = Directive::kill;
   found.state.last_decision = Lsn{9};
@@ -352,7 +352,7 @@ TEST(TakenOver, ReportsThatDecideNothingAreWrittenTogether) {
   EXPECT_EQ(out.effects.size(), 1U);
 }
 
-TEST(TakenOver, AFullDiskIsAskedAgainForEverything) {
+TEST(TakenOver, EverythingIsWrittenAgainAfterAFullDisk) {
   AttemptMachine attempt(spec(), AttemptRules{});
   AttemptOutput out;
   attempt.start();

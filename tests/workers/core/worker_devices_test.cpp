@@ -23,7 +23,7 @@ engine::ExitReport exit_in(const std::vector<proto::Reports>& reports) {
   return std::get<engine::ExitReport>(reports.at(0).reports.back());
 }
 
-TEST(Devices, ThatBreakEndTheirProgramsWhichIsNoFailureOfTheirs) {
+TEST(Devices, BrokenOnesEndTheirProgramsWithoutAFailure) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -52,7 +52,7 @@ TEST(Devices, ThatBreakEndTheirProgramsWhichIsNoFailureOfTheirs) {
   EXPECT_TRUE(stage.said<proto::Beat>().at(0).troubles.empty());
 }
 
-TEST(Devices, ThatBreakAreToBlameForAProgramThatFailsJustThen) {
+TEST(Devices, BrokenOnesExplainASimultaneousFailure) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -63,7 +63,7 @@ TEST(Devices, ThatBreakAreToBlameForAProgramThatFailsJustThen) {
   EXPECT_EQ(exit_in(stage.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
 }
 
-TEST(Devices, ThatDoNotAnswerKeepTheirProgramsAndGetNoNewOnes) {
+TEST(Devices, UnresponsiveOnesKeepTheirProgramsAndGetNoNewOnes) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -79,7 +79,7 @@ TEST(Devices, ThatDoNotAnswerKeepTheirProgramsAndGetNoNewOnes) {
   EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U) << "an operator has decided";
 }
 
-TEST(Devices, ThatKeepAProgramThatHasEndedKeepItsSlotToo) {
+TEST(Devices, SlotStaysInUseWhileTheDeviceListsTheProgram) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 1);
@@ -104,7 +104,7 @@ TEST(Devices, ThatKeepAProgramThatHasEndedKeepItsSlotToo) {
   EXPECT_TRUE(stage.said<proto::Beat>().at(0).leaked_processes.empty());
 }
 
-TEST(Devices, OfAFencedProgramAreWaitedForToo) {
+TEST(Devices, FencedProgramAlsoWaitsForItsDevices) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 1);

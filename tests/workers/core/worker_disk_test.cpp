@@ -1,4 +1,4 @@
-// A worker whose own files cannot be written.
+// A worker whose files can't be written.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 const std::string full = "cannot write /state/spool: No space left on device";
 
-engine::ExitReport exit_in(const std::vector<proto::Reports>& told) {
-  for (const proto::Reports& batch : told) {
+engine::ExitReport exit_in(const std::vector<proto::Reports>& batches) {
+  for (const proto::Reports& batch : batches) {
     for (const engine::Report& report : batch.reports) {
       if (const auto* exit = std::get_if<engine::ExitReport>(&report)) {
         return *exit;
@@ -40,7 +40,7 @@ class Disk : public testing::Test {
   Stage stage_;
 };
 
-TEST_F(Disk, ThatIsFullIsNoProgramsFault) {
+TEST_F(Disk, FullDiskIsNoFailureOfPrograms) {
   stage_.bad_disk(full);
   stage_.say(lease_of(key_of(1, 10), 0));
   const engine::ExitReport exit = exit_in(stage_.said<proto::Reports>());
@@ -59,7 +59,7 @@ TEST_F(Disk, FullDiskIsReportedForAllSlotsBeforeTheExit) {
   EXPECT_EQ(order, (std::vector<std::string>{"beat", "reports"})) << "or its trial comes back at once";
 }
 
-TEST_F(Disk, ThatIsFullWhereAProgramIsPreparedIsNotItsFaultEither) {
+TEST_F(Disk, FullDiskDuringPreparationIsNoFailure) {
   stage_.say(lease_of(key_of(1, 10), 0));
   stage_.bad_disk(full);
   stage_.step(ProgramNotStarted{key_of(1, 10), full, false, true});
@@ -69,7 +69,7 @@ TEST_F(Disk, ThatIsFullWhereAProgramIsPreparedIsNotItsFaultEither) {
   EXPECT_EQ(reported_troubles(), 2U);
 }
 
-TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
+TEST_F(Disk, FailingDiskGetsNoNewLeasesAndKeepsItsPrograms) {
   stage_.run(key_of(1, 10), 0);
   stage_.bad_disk(full);
   stage_.step(
@@ -85,8 +85,8 @@ TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
   EXPECT_EQ(stage_.said<proto::Hello>().at(0).troubles.size(), 2U) << "the next session hears of it too";
 }
 
-/// Its neighbours go on, and it is written down once more, in a directory that is made again.
-TEST_F(Disk, IsNotBrokenWhereAProgramTookItsDirectoryAway) {
+/// Other attempts continue, and this one is written again, in a directory that is made again.
+TEST_F(Disk, RemovedAttemptDirectoryIsNoFailingDisk) {
   stage_.run(key_of(1, 10), 0);
   stage_.slow_disk();
   stage_.step(
@@ -105,7 +105,7 @@ TEST_F(Disk, IsNotBrokenWhereAProgramTookItsDirectoryAway) {
   EXPECT_EQ(stage_.wanted<WriteSpool>().size(), 2U) << "its worker takes another trial";
 }
 
-TEST_F(Disk, RecoveryIsFoundAndReported) {
+TEST_F(Disk, RecoveryIsDetectedAndReported) {
   stage_.bad_disk(full);
   stage_.say(lease_of(key_of(1, 10), 0));
   stage_.say(proto::Ack{key_of(1, 10), 1});
@@ -122,7 +122,7 @@ TEST_F(Disk, RecoveryIsFoundAndReported) {
   EXPECT_EQ(stage_.wanted<StartProgram>().size(), 1U);
 }
 
-TEST_F(Disk, ThatAJournalFindsFullTakesNoMoreTrials) {
+TEST_F(Disk, FullDiskOfAJournalStopsNewTrials) {
   stage_.say(lease_of(key_of(1, 10), 0));
   stage_.bad_disk(full);
   stage_.step(JournalNotWritten{full});
@@ -137,8 +137,8 @@ TEST_F(Disk, ThatAJournalFindsFullTakesNoMoreTrials) {
   EXPECT_EQ(reported_troubles(), 0U);
 }
 
-/// A program may do what it likes to its own files. Its neighbours' slots stay in use.
-TEST_F(Disk, ThatAProbeFindsWellIsNotToBlame) {
+/// A program may damage its own files. The slots of other attempts stay in use.
+TEST_F(Disk, SuccessfulProbeMeansThatTheProgramIsAtFault) {
   stage_.run(key_of(1, 10), 0);
   stage_.clear();
   for (int i = 0; i < 20; ++i) {
@@ -158,7 +158,7 @@ TEST_F(Disk, ThatAProbeFindsWellIsNotToBlame) {
   EXPECT_EQ(exit_in(stage_.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
 }
 
-TEST_F(Disk, ThatOnlyProbesFindWellIsTriedEverLater) {
+TEST_F(Disk, DiskOnWhichOnlyProbesSucceedIsRetriedWithGrowingWaits) {
   std::vector<Duration> waits;
   for (std::uint64_t trial = 0; trial < 10; ++trial) {
     stage_.say(lease_of(key_of(trial, 10 + trial), 0));

@@ -43,7 +43,7 @@ TEST(Drain, ProgramsEndThenTheirExitsAreSentThenGoodbye) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
-TEST(Drain, IgnoringSigtermCostsTheGrace) {
+TEST(Drain, IgnoredSigtermCostsTheGrace) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -65,7 +65,7 @@ TEST(Drain, SecondStopKillsAtOnce) {
   EXPECT_TRUE(signals[1].kill);
 }
 
-TEST(Drain, AnExitThatIsNotOnTheDiskYetIsWaitedForLonger) {
+TEST(Drain, UnwrittenExitIsAwaitedLonger) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -80,18 +80,18 @@ TEST(Drain, AnExitThatIsNotOnTheDiskYetIsWaitedForLonger) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
-TEST(Drain, AnExitThatNeverGetsToTheDiskIsNotWaitedForForEver) {
+TEST(Drain, UnwrittenExitIsNotAwaitedForever) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
   stage.step(StopAsked{});
   stage.bad_disk("cannot write /state/spool: Input/output error");
   stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
-  stage.pass(Duration::seconds(31));  // The grace is all it takes.
+  stage.pass(Duration::seconds(31));  // Only the grace is awaited.
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
-TEST(Drain, AnEndThatItsShimCannotWriteDownIsNotWaitedForForEver) {
+TEST(Drain, EndThatItsShimCannotWriteIsNotAwaitedForever) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -107,20 +107,20 @@ TEST(Drain, AnEndThatItsShimCannotWriteDownIsNotWaitedForForEver) {
   EXPECT_TRUE(stage.said<proto::Goodbye>().empty()) << "what they hold may still be in use";
 }
 
-// A scheduler sends one signal only.
-TEST(Drain, OneSignalEndsAWorkerWhoseDiskTakesNothing) {
+// A scheduler sends only one signal.
+TEST(Drain, OneSignalEndsAWorkerWithAFailingDisk) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
   stage.bad_disk("No space left on device");
   stage.step(JournalNotWritten{"cannot write /state/journal: No space left on device"});
   stage.step(StopAsked{});
-  stage.pass(Duration::seconds(36));  // The program's 30 s, and then 5 in which room may come back.
+  stage.pass(Duration::seconds(36));  // The program's 30 s, and then 5 s in which space may become free.
   ASSERT_EQ(stage.wanted<EndAgent>().size(), 1U);
   EXPECT_MESSAGE(stage.wanted<EndAgent>()[0].why);
 }
 
-// Found by hpsearch-sim: the agent woke up at once, again and again, and time stood still.
+// Found by hpsearch-sim: the agent woke up at once, again and again, and time did not advance.
 TEST(Drain, LateEndHasItsOwnTimeToBeWritten) {
   Stage stage;
   stage.welcome();
@@ -149,7 +149,7 @@ TEST(Drain, StartingProgramIsKilledToo) {
   EXPECT_TRUE(signals.front().kill);
 }
 
-TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
+TEST(Drain, AbsentDaemonIsAwaitedBriefly) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -190,7 +190,7 @@ class Orphans : public testing::Test {
   }
 };
 
-TEST_F(Orphans, RunOnByDefault) {
+TEST_F(Orphans, ContinueByDefault) {
   Stage stage(rules(Duration()));
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -200,7 +200,7 @@ TEST_F(Orphans, RunOnByDefault) {
   EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
 }
 
-TEST_F(Orphans, AreEndedOnceWhenNoDaemonCameBackInTime) {
+TEST_F(Orphans, AreEndedOnceIfNoDaemonReturnsInTime) {
   Stage stage(rules(Duration::seconds(600)));
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -216,7 +216,7 @@ TEST_F(Orphans, AreEndedOnceWhenNoDaemonCameBackInTime) {
   EXPECT_FALSE(signals[0].kill) << "gently first";
 }
 
-TEST_F(Orphans, ADaemonThatComesBackStartsTheTimeAnew) {
+TEST_F(Orphans, ReturningDaemonRestartsTheTime) {
   Stage stage(rules(Duration::seconds(600)));
   stage.welcome();
   stage.run(key_of(1, 10), 0);

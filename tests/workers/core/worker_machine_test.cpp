@@ -15,7 +15,7 @@
 namespace hpsearch::workers::test {
 namespace {
 
-TEST(Attempts, ALeaseStartsAProgramOnce) {
+TEST(Attempts, LeaseStartsAProgramOnce) {
   Stage stage;
   stage.welcome();
   stage.say(lease_of(key_of(1, 10), 0));
@@ -28,7 +28,7 @@ TEST(Attempts, ALeaseStartsAProgramOnce) {
   EXPECT_EQ(stage.said<proto::Started>().size(), 2U);
 }
 
-TEST(Attempts, AFinishedLeaseIsNotRunAgain) {
+TEST(Attempts, FinishedLeaseIsNotRunAgain) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -53,7 +53,7 @@ TEST(Attempts, SlotIsUsedAfterItsOldProgramHasExited) {
   EXPECT_EQ(stage.wanted<StartProgram>()[2].spec.key, key_of(2, 11));
 }
 
-TEST(Attempts, ASlotThatIsNotHereIsRefused) {
+TEST(Attempts, UnknownSlotIsRefused) {
   Stage stage;
   stage.welcome();
   stage.say(lease_of(key_of(1, 10), 2));
@@ -65,7 +65,7 @@ TEST(Attempts, ASlotThatIsNotHereIsRefused) {
   EXPECT_MESSAGE(exit.message);
 }
 
-TEST(Attempts, RunOnWhileTheDaemonIsAwayAndTellEverythingAfterwards) {
+TEST(Attempts, ContinueDuringAnOutageAndReportEverythingAfterwards) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -104,7 +104,7 @@ TEST(Attempts, FatesOfTheWelcomeAreCarriedOut) {
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
 }
 
-TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
+TEST(Attempts, AdoptedOneReportsUnderItsNewLease) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -130,7 +130,7 @@ TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
   EXPECT_EQ(held[0].first_seq, 2U);
 }
 
-TEST(Attempts, AttemptsThatTheWelcomeDoesNotNameGoOn) {
+TEST(Attempts, ContinueIfTheWelcomeDoesNotNameThem) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -142,7 +142,7 @@ TEST(Attempts, AttemptsThatTheWelcomeDoesNotNameGoOn) {
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
 }
 
-TEST(Attempts, ALostFrameIsSentAgain) {
+TEST(Attempts, LostFrameIsSentAgain) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -152,7 +152,7 @@ TEST(Attempts, ALostFrameIsSentAgain) {
   EXPECT_EQ(stage.said<proto::Reports>().size(), 1U);
 }
 
-TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
+TEST(Attempts, DaemonThatNeverAcknowledgesGetsANewSession) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -163,7 +163,7 @@ TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
   EXPECT_GE(stage.said<proto::Hello>().size(), 1U);
 }
 
-TEST(Attempts, SessionGoesOnIfTheDaemonHasNoRoom) {
+TEST(Attempts, SessionContinuesIfTheDaemonHasNoSpace) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -276,8 +276,8 @@ TEST(Inventory, HasTheStartOfEachProgram) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.say(lease_of(key_of(2, 20), 0));  // Its slot is not free here yet.
-  stage.say(lease_of(key_of(3, 30), 1));  // Asked for, and may have begun.
+  stage.say(lease_of(key_of(2, 20), 0));  // Its slot isn't free here yet.
+  stage.say(lease_of(key_of(3, 30), 1));  // Requested, and may have started.
   stage.clear();
   stage.say(proto::Resync{});
   stage.pass(Duration::millis(100));
@@ -296,7 +296,7 @@ TEST(Inventory, ProgramThatStartsLaterIsReportedInTheSession) {
   stage.say(lease_of(key_of(2, 20), 0));
   stage.say(proto::Fenced{key_of(1, 10)});
   stage.say(proto::Resync{});
-  stage.pass(Duration::millis(100));  // HELLO: it waits.
+  stage.pass(Duration::millis(100));  // It waits with its HELLO.
   stage.step(ProgramEnded{key_of(1, 10), true, 9, ""});
   stage.step(ProgramStarted{key_of(2, 20)});
   stage.clear();
@@ -312,7 +312,7 @@ TEST(Attempts, AttemptFencedAfterItsEndKeepsItsLogs) {
   stage.run(key_of(1, 10), 0);
   stage.run(key_of(2, 20), 1);
   stage.step(ProgramEnded{key_of(1, 10), false, 3,
-                          "Traceback"});  // Taken, it is acknowledged by FENCED when its trial goes on.
+                          "Traceback"});  // FENCED acknowledges it when its trial continues.
   stage.clear();
   stage.say(proto::Fenced{key_of(1, 10)});
   stage.say(proto::Fenced{key_of(2, 20)});
@@ -329,7 +329,7 @@ TEST(Slots, AttemptOnHoldOfTheSameNumberBlocksNoOtherSlots) {
   stage.run(key_of(1, 10), 0);
   stage.say(proto::Hold{key_of(1, 10)});
   stage.clear();
-  // The store was brought back from an older copy: the trial's first attempt, once more.
+  // The store was restored from an older copy: the trial's first attempt is leased again.
   const AttemptKey again = key_of(1, engine::Numbering::first_after_a_restore + 30);
   ASSERT_EQ(again.attempt, key_of(1, 10).attempt);
   stage.say(lease_of(again, 1));
@@ -337,7 +337,7 @@ TEST(Slots, AttemptOnHoldOfTheSameNumberBlocksNoOtherSlots) {
   EXPECT_EQ(stage.wanted<StartProgram>()[0].spec.key, again);
 }
 
-TEST(Slots, OfTheUnkillableAreUsedOnlyByWhomTheDaemonLets) {
+TEST(Slots, SlotsOfLeakedProcessesNeedAPermissionOfTheDaemon) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);

@@ -23,7 +23,7 @@ TEST(Session, BeginsWithHelloOnANewConnection) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
 }
 
-TEST(Session, NobodyThereMeansTryingAgainMoreAndMoreSeldom) {
+TEST(Session, WithoutADaemonRetriesBecomeRarer) {
   Stage stage;
   std::vector<Duration> waits;
   for (int i = 0; i < 12; ++i) {
@@ -41,7 +41,7 @@ TEST(Session, NobodyThereMeansTryingAgainMoreAndMoreSeldom) {
   EXPECT_LE(waits.back(), Duration::seconds(5));
 }
 
-TEST(Session, AConnectionThatIsThereAtLastIsUsedAtOnce) {
+TEST(Session, NewConnectionIsUsedAtOnce) {
   Stage stage;
   for (int i = 0; i < 12; ++i) {
     stage.step(SendRefused{});
@@ -57,7 +57,7 @@ TEST(Session, AConnectionThatIsThereAtLastIsUsedAtOnce) {
   EXPECT_TRUE(stage.sends().empty()) << "the HELLO is on its way";
 }
 
-TEST(Session, IsOverWhenItsConnectionWasMadeAgain) {
+TEST(Session, EndsWithItsConnection) {
   Stage stage;
   stage.step(ConnectionMade{});
   stage.welcome();
@@ -116,7 +116,7 @@ TEST(CheckpointRoot, IsCheckedInEachSessionAndTheResultIsReported) {
   EXPECT_TRUE(stage.wanted<CheckCheckpointRoot>().empty());
 }
 
-TEST(Session, AHelloWithoutAnswerIsRepeatedOnANewConnection) {
+TEST(Session, UnansweredHelloIsRepeatedOnANewConnection) {
   Stage stage;
   stage.clear();
   stage.pass(Duration::seconds(7));
@@ -124,7 +124,7 @@ TEST(Session, AHelloWithoutAnswerIsRepeatedOnANewConnection) {
   EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
 }
 
-TEST(Session, CrowdIsAskedToComeLater) {
+TEST(Session, RetryAfterIsFollowed) {
   Stage stage;
   stage.clear();
   stage.say(proto::RetryAfter{20'000}, proto::Envelope{.cluster = 77, .daemon_epoch = 5});
@@ -154,7 +154,7 @@ TEST(Session, WelcomeMakesItReadyAndItBeats) {
   EXPECT_GT(stage.sends()[1].envelope.msg_no, stage.sends()[0].envelope.msg_no);
 }
 
-TEST(Session, ResyncMakesANewOne) {
+TEST(Session, ResyncStartsANewOne) {
   Stage stage;
   stage.welcome();
   stage.pass(Duration::seconds(9));
@@ -169,7 +169,7 @@ TEST(Session, ResyncMakesANewOne) {
   EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
 }
 
-TEST(Session, AConnectionThatTakesNothingIsLeft) {
+TEST(Session, FailingConnectionIsReplaced) {
   Stage stage;
   stage.welcome();
   stage.clear();
@@ -178,7 +178,7 @@ TEST(Session, AConnectionThatTakesNothingIsLeft) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
 }
 
-TEST(Session, AStaleDaemonIsNotHeard) {
+TEST(Session, StaleDaemonIsIgnored) {
   Stage stage;
   stage.welcome();
   stage.clear();
@@ -190,7 +190,7 @@ TEST(Session, AStaleDaemonIsNotHeard) {
   EXPECT_TRUE(stage.wanted<NewConnection>().empty());
 }
 
-TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
+TEST(Session, WelcomeOfAnEndedSessionIsIgnored) {
   Stage stage;
   stage.welcome({}, 3);
   stage.step(SendRefused{});
@@ -201,9 +201,9 @@ TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
-// Found by hpsearch-sim: a HELLO that was played back made a session in which nothing was known of the leases
-// since.
-TEST(Session, TheAnswerToAHelloOfBeforeItEndsItAndIsNotObeyed) {
+// Found by hpsearch-sim: a repeated HELLO made a session without the leases since
+// then.
+TEST(Session, RepeatedWelcomeOfAnEarlierHelloEndsItAndIsIgnored) {
   Stage stage;
   const std::uint64_t first = stage.sends()[0].envelope.msg_no;
   stage.welcome({}, 3);
@@ -223,7 +223,7 @@ TEST(Session, TheAnswerToAHelloOfBeforeItEndsItAndIsNotObeyed) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
-TEST(Session, TheAnswerToAHelloOfTheAgentBeforeIsNotObeyed) {
+TEST(Session, WelcomeOfAnEarlierAgentsHelloIsIgnored) {
   Stage stage;
   const std::uint64_t first = stage.sends()[0].envelope.msg_no;
   stage.envelope().session_epoch = 4;
@@ -233,7 +233,7 @@ TEST(Session, TheAnswerToAHelloOfTheAgentBeforeIsNotObeyed) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
-TEST(Session, FramesOfAnOlderSessionAreNotHeard) {
+TEST(Session, FramesOfAnOlderSessionAreIgnored) {
   Stage stage;
   stage.welcome({}, 3);
   proto::Envelope old = stage.envelope();
@@ -242,7 +242,7 @@ TEST(Session, FramesOfAnOlderSessionAreNotHeard) {
   EXPECT_TRUE(stage.wanted<StartProgram>().empty());
 }
 
-TEST(Session, NothingIsObeyedBeforeTheWelcome) {
+TEST(Session, FramesBeforeTheWelcomeAreIgnored) {
   Stage stage;
   stage.say(lease_of(key_of(1, 10), 0));
   stage.say(proto::Resync{});
@@ -250,7 +250,7 @@ TEST(Session, NothingIsObeyedBeforeTheWelcome) {
   EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
 }
 
-TEST(Session, AnotherDaemonIsNotObeyedWhileAttemptsOfTheFirstAreHeld) {
+TEST(Session, AnotherStoreIsIgnoredWhileAttemptsAreHeld) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -264,7 +264,7 @@ TEST(Session, AnotherDaemonIsNotObeyedWhileAttemptsOfTheFirstAreHeld) {
   EXPECT_EQ(stage.wanted<Notice>()[0].level, Notice::Level::error);
 }
 
-TEST(Session, AnotherDaemonIsWelcomeToAnIdleWorker) {
+TEST(Session, AnotherStoreIsAcceptedByAnIdleWorker) {
   Stage stage;
   stage.welcome();
   stage.step(SendRefused{});
@@ -273,7 +273,7 @@ TEST(Session, AnotherDaemonIsWelcomeToAnIdleWorker) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
-TEST(Session, RefusedAndIdleMeansTheEnd) {
+TEST(Session, RefusalEndsAnIdleWorker) {
   Stage stage;
   stage.say(proto::Refused{"version 1 is too old"});
   const auto ends = stage.wanted<EndAgent>();
@@ -283,7 +283,7 @@ TEST(Session, RefusedAndIdleMeansTheEnd) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::over);
 }
 
-TEST(Session, RefusedWithProgramsLetsThemFinish) {
+TEST(Session, RefusalLetsProgramsFinish) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -294,7 +294,7 @@ TEST(Session, RefusedWithProgramsLetsThemFinish) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
-TEST(Session, AFencedProgramThatStillLivesIsNotSpokenOf) {
+TEST(Session, RunningFencedProgramIsNotReported) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
@@ -310,10 +310,10 @@ TEST(Session, AFencedProgramThatStillLivesIsNotSpokenOf) {
   EXPECT_EQ(hellos.back().held[0].key, key_of(2, 11));
 }
 
-TEST(Session, AnotherStartsRefusalIsNotHeeded) {
+TEST(Session, RefusalOfAnotherStartIsIgnored) {
   Stage stage;
   stage.clear();
-  const proto::Refused refused{"an old copy", 5};  // This one is the fourth.
+  const proto::Refused refused{"an old copy", 5};  // This start is the fourth.
   stage.say(refused, proto::Envelope{.cluster = 77, .daemon_epoch = 5});
   stage.welcome();
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);

@@ -26,7 +26,7 @@ class HarnessFilesTest : public testing::Test {
   HarnessFiles files_{scratch_.path("harness"), scratch_.path("checkpoint"), scratch_.path("output")};
 };
 
-TEST_F(HarnessFilesTest, ACheckpointComesBackUnderItsName) {
+TEST_F(HarnessFilesTest, CheckpointIsLentUnderItsName) {
   scratch_.write("harness/storage/ab-1/model.pt", "weights");
   scratch_.write("harness/storage/ab-1/code/train.py", "pass");
   const Value record = Value::Map{{"uuid", "ab-1"}, {"steps_completed", 8}};
@@ -66,7 +66,7 @@ TEST_F(HarnessFilesTest, RemovesNothingThroughALinkInTheCheckpointDirectorysPlac
   EXPECT_FALSE(fs::exists(scratch_.path("own/x")));
 }
 
-TEST_F(HarnessFilesTest, TakesNoCheckpointOfWhichOtherNodesHaveAPart) {
+TEST_F(HarnessFilesTest, RefusesACheckpointWithPartsOnOtherNodes) {
   scratch_.write("harness/storage/a/rank0/x", "1");
   const Value::Map resources{{"rank0/", 0}, {"rank0/x", 1}, {"rank1/x", 1}};
   const engine::Status taken = files_.take("a", Value::Map{{"uuid", "a"}, {"resources", resources}});
@@ -75,7 +75,7 @@ TEST_F(HarnessFilesTest, TakesNoCheckpointOfWhichOtherNodesHaveAPart) {
       << taken.error().message;
 }
 
-TEST_F(HarnessFilesTest, KnowsOfPartsThatTheHarnessWrote) {
+TEST_F(HarnessFilesTest, FindsPartsThatTheHarnessWrote) {
   EXPECT_EQ(files_.part_of_a_checkpoint(), "") << "what leads to the outputs is none";
   scratch_.write("published/weights", "w");
   ASSERT_TRUE(files_.lend(scratch_.path("published")));
@@ -96,7 +96,7 @@ TEST_F(HarnessFilesTest, LendsFilesOfAnotherKindOfProgram) {
   EXPECT_EQ(files_.lend(scratch_.path("gone")).error().code, engine::Errc::not_found);
 }
 
-TEST_F(HarnessFilesTest, RefusesARecordThatIsNone) {
+TEST_F(HarnessFilesTest, RefusesAnInvalidRecord) {
   scratch_.write("published/determined.json", R"({"uuid":7})");
   EXPECT_EQ(files_.lend(scratch_.path("published")).error().code, engine::Errc::corrupt);
 }
@@ -110,7 +110,7 @@ TEST_F(HarnessFilesTest, TensorBoardFilesAreOutputsAndEmptyFoldersAreNot) {
   EXPECT_EQ(scratch_.read("output/tensorboard/experiment/1/events"), "e");
 }
 
-TEST(Base64, IsThatOfTheStandard) {
+TEST(Base64, AgreesWithTheStandard) {
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("f"), "Zg==");
   EXPECT_EQ(base64("fo"), "Zm8=");

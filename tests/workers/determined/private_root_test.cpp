@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int refused = 99;
 
-/// The exit status of a child that does `what` in a private root; `refused` when it may have none.
+/// The exit status of a child that calls `what` in a private root; `refused` if it can't have one.
 int in_private_root(const Scratch& scratch, const std::map<fs::path, fs::path>& places,
                     const std::function<int()>& what) {
   fs::create_directories(scratch.path("root"));
@@ -98,8 +98,8 @@ TEST(PrivateRoot, HasTheExperimentsBindMounts) {
   EXPECT_TRUE(fs::is_empty(scratch.path("there")));
 }
 
-/// Where a machine's directories are usually mounted, one more can be.
-TEST(PrivateRoot, HasBindMountsBesideThoseOfTheMachine) {
+/// In a directory where a machine usually has mounts, another one can be added.
+TEST(PrivateRoot, HasBindMountsBesideTheMachinesDirectories) {
   using engine::Value;
   const Scratch scratch;
   scratch.write("data/inside", "d");
@@ -124,7 +124,7 @@ TEST(PrivateRoot, HasBindMountsBesideThoseOfTheMachine) {
   EXPECT_FALSE(fs::exists("/mnt/hpsearch-test"));
 }
 
-TEST(PrivateRoot, AnswersWithoutAPlaceToStandOn) {
+TEST(PrivateRoot, FailsWithoutACurrentDirectory) {
   const Scratch scratch;
   EXPECT_EQ(in_private_root(scratch, {{"/hpsearch-test", scratch.path("nowhere")}}, [] { return 0; }),
             refused);

@@ -1,4 +1,4 @@
-// A driver's library for tests. What it says stands in the file that FAKE_NVML names, read anew at each
+// A driver's library for tests. Its answers are in the file that FAKE_NVML names, read at each
 // nvmlInit_v2: one line per GPU of words NAME=VALUE (uuid, name, bus, memory and free in MiB, ecc,
 // failed_rows, mode, mig, and for each process of it process=PID:MiB), in the order in which the driver lists
 // them; lost=1 makes its handle fail. A line `init=CODE` makes nvmlInit_v2 fail, `hang=1` makes it never
@@ -48,7 +48,7 @@ int read_file() {
   const char* file = std::getenv("FAKE_NVML");
   if (file != nullptr) {
     std::ofstream(std::string(file) + ".asked", std::ios::app)
-        << '.';  // So that tests know that they were heard.
+        << '.';  // So that tests can see that they were reached.
   }
   std::ifstream in(file != nullptr ? file : "");
   for (std::string line; std::getline(in, line);) {
@@ -114,7 +114,7 @@ struct ProcessV2 {
   unsigned gpu_instance, compute_instance;
 };
 
-// Handles are places in the list, from 1 on; those of instances are 1000 × the GPU's plus theirs.
+// Handles are indices in the list, from 1; those of instances are 1000 × the GPU's plus their own.
 using Handle = std::size_t;
 FakeGpu& gpu_of(Handle handle) {
   return gpus.at((handle >= 1000 ? handle / 1000 : handle) - 1);

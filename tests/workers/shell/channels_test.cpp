@@ -1,4 +1,4 @@
-// The channels of an attempt's members, which may all lead to one directory.
+// The channels of an attempt's members, which may share one directory.
 
 #include "hpsearch/workers/shell/channels.hpp"
 
@@ -28,7 +28,7 @@ class ChannelsOfAGang : public testing::Test {
     return spec;
   }
 
-  /// The place of the attempt's results, as that member finds it.
+  /// The attempt's results, from the view of that member.
   fs::path lay(const LaunchSpec& spec) {
     const AttemptDirectory directory(scratch_.path() / std::to_string(spec.rendezvous.rank), spec.key);
     EXPECT_TRUE(directory.make("").has_value());
@@ -51,7 +51,7 @@ TEST_F(ChannelsOfAGang, KeepFilesOfAnotherMember) {
   EXPECT_EQ(text_of(seen / "shard-1"), "of rank 1");
 }
 
-TEST_F(ChannelsOfAGang, OfAnAttemptOfBeforeARestoreAreLeftAlone) {
+TEST_F(ChannelsOfAGang, AttemptFromBeforeARestoreKeepsItsOutput) {
   write_text(lay(member(0)) / "metrics.json", "of the lost part of the log, and running still");
   LaunchSpec again = member(0);
   again.key = after_a_restore(again.key);
@@ -75,7 +75,7 @@ TEST_F(ChannelsOfAGang, AreMadeByTheFirstMember) {
   EXPECT_TRUE(fs::is_directory(lay(member(0))));
 }
 
-TEST_F(ChannelsOfAGang, AreLaidAnewByRank0) {
+TEST_F(ChannelsOfAGang, AreMadeAgainByRank0) {
   write_text(lay(member(0)) / "half", "of a worker that died before the attempt began");
   EXPECT_FALSE(fs::exists(lay(member(0)) / "half"));
 }
@@ -85,7 +85,7 @@ TEST_F(ChannelsOfAGang, AreNotSharedByMembersThatOnlyLendSlots) {
   lender.launch.kind = jobs::LaunchKind::mpi;
   lender.contract.outputs.push_back({.name = "checkpoints", .path = "", .pre_download = true});
   lender.latest_checkpoint =
-      (results() / "not" / "here").string();  // Nor need it be: nothing starts from it there.
+      (results() / "not" / "here").string();  // It need not exist, because nothing starts from it there.
   EXPECT_TRUE(fs::is_directory(fs::symlink_status(lay(lender))));
   EXPECT_FALSE(fs::exists(results()));
 }

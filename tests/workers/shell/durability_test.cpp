@@ -1,4 +1,4 @@
-// What is said to be on the disk was synced. Nothing else notices when it was not: a process that is killed
+// Data that counts as durable was synced. No other test would notice a missing sync, because a killed process
 // loses nothing.
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ int sync_by(long call, int file) {
 
 }  // namespace
 
-// Instead of the C library's, in this program alone.
+// Replaces the C library's function in this program.
 extern "C" int fsync(int file) {
   return sync_by(SYS_fsync, file);
 }
@@ -47,7 +47,7 @@ class Durability : public testing::Test {
   }
   ~Durability() override { disk_fails = false; }
 
-  /// How often the disk was waited for.
+  /// The number of syncs.
   template <class Work>
   int syncs_of(Work work) {
     syncs = 0;
@@ -59,7 +59,7 @@ class Durability : public testing::Test {
   AttemptDirectory directory_;
 };
 
-TEST_F(Durability, OfASpoolIsThatOfItsContentAndItsName) {
+TEST_F(Durability, SpoolAndItsNameAreSynced) {
   EXPECT_GE(syncs_of([&] { EXPECT_TRUE(directory_.write_spool("anew", true)); }), 2);
   EXPECT_GE(syncs_of([&] { EXPECT_TRUE(directory_.write_spool(" and more", false)); }), 1);
   disk_fails = true;
@@ -78,7 +78,7 @@ TEST_F(Durability, JournalIsSyncedAsConfigured) {
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalEnded{}, true)); }), 1);
 }
 
-TEST_F(Durability, ThatADiskRefusesDoesNotMakeAnEndStandTwice) {
+TEST_F(Durability, FailedSyncDoesNotDuplicateARecord) {
   auto journal = JournalWriter::open(directory_.journal());
   ASSERT_TRUE(journal);
   disk_fails = true;

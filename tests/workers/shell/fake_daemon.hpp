@@ -19,7 +19,7 @@
 
 namespace hpsearch::workers::test {
 
-/// A daemon that believes everything it is told, acknowledges it, and says what a test wants.
+/// A daemon that accepts and acknowledges everything, and sends what a test needs.
 class FakeDaemon {
  public:
   explicit FakeDaemon(net::Loop& loop) : loop_(loop) { open("tcp://127.0.0.1:0"); }
@@ -39,7 +39,7 @@ class FakeDaemon {
     EXPECT_TRUE(port_ && port_->send(peer_, frame));
   }
 
-  /// Runs the loop until `done` says so; a failure after a minute.
+  /// Runs the loop until `done` returns true; a failure after a minute.
   void until(const std::string& what, const std::function<bool()>& done) {
     if (done()) {
       return;
@@ -56,7 +56,7 @@ class FakeDaemon {
     ASSERT_TRUE(ok) << "waited in vain for: " << what << "; until then " << heard();
   }
 
-  /// For the reader of a failure: how far it came.
+  /// The progress so far, for the message of a failure.
   std::string heard() const {
     std::string text = std::to_string(hellos.size()) + " HELLO, " + std::to_string(frames_) + " frames, " +
                        std::to_string(stale_frames_) + " of them of another session, " +
@@ -138,15 +138,15 @@ class FakeDaemon {
       beats.push_back(*beat);
     } else if (std::holds_alternative<proto::Goodbye>(decoded->message)) {
       goodbye = true;
-    } else if (const auto* told = std::get_if<proto::Reports>(&decoded->message)) {
-      std::vector<engine::Report>& known = reports_[told->key];
-      ASSERT_LE(told->first_seq, known.size() + 1) << "a gap";
-      for (std::size_t i = 0; i < told->reports.size(); ++i) {
-        if (told->first_seq + i > known.size()) {
-          known.push_back(told->reports[i]);
+    } else if (const auto* sent = std::get_if<proto::Reports>(&decoded->message)) {
+      std::vector<engine::Report>& known = reports_[sent->key];
+      ASSERT_LE(sent->first_seq, known.size() + 1) << "a gap";
+      for (std::size_t i = 0; i < sent->reports.size(); ++i) {
+        if (sent->first_seq + i > known.size()) {
+          known.push_back(sent->reports[i]);
         }
       }
-      say(proto::Ack{told->key, known.size()});
+      say(proto::Ack{sent->key, known.size()});
     }
   }
 
@@ -162,7 +162,7 @@ class FakeDaemon {
   std::map<engine::AttemptKey, std::vector<engine::Report>> reports_;
 };
 
-/// One of the same number that was leased after the daemon's store was brought back from an older copy.
+/// The key of the same number that was leased after the daemon's store was restored from an older copy.
 inline engine::AttemptKey after_a_restore(engine::AttemptKey key) {
   key.lease = engine::LeaseId(engine::Numbering::first_after_a_restore + key.lease.number());
   return key;
@@ -188,8 +188,8 @@ inline jobs::LaunchSpec spec_of(const engine::AttemptKey& key, jobs::Entrypoint 
   return spec;
 }
 
-/// For `sh -c`.
-/// A zombie is dead already; who reaps it may take a moment.
+/// A zombie is dead; its parent may need
+/// a moment to reap it.
 inline bool runs(pid_t pid) {
   const auto info = process_info(pid);
   return info && !info->dead();
@@ -199,7 +199,7 @@ inline jobs::Entrypoint shell(std::string line) {
   return {std::move(line)};
 }
 
-/// A Python program with `say(message)` that speaks on the socket and returns the answer.
+/// A Python program with `say(message)`, which sends to the socket and returns the answer.
 inline jobs::Entrypoint python(const std::string& body) {
   const std::string head = R"(
 import json, os, socket, sys

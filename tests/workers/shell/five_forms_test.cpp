@@ -1,4 +1,4 @@
-// A ported program may read its hyperparameters in any of five ways; a real Python reads all five and
+// A ported program may read its hyperparameters in any of five forms; a real Python reads all five and
 // compares.
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using jobs::LaunchSpec;
 
 const std::uint64_t first_seed = test_seed(20'261'124);
 
-/// Prints the value of each hyperparameter that PAI's forms carry, once all five say the same.
+/// Prints the value of each hyperparameter that PAI's forms can carry, if all five are equal.
 constexpr const char* program = R"(
 import argparse, json, os, re, sys
 
@@ -83,7 +83,7 @@ class FiveForms : public testing::Test {
     return (chance_() % 2 == 0 ? 1 : -1) * std::pow(10, size);
   }
 
-  /// argparse takes what begins with - for an option, so no text does.
+  /// argparse reads a text that begins with - as an option, so no text does.
   std::string text() {
     static const std::vector<std::string> pieces = {"a",
                                                     "'",
@@ -135,7 +135,7 @@ class FiveForms : public testing::Test {
         return Value::Map{{"type", "categorical"},
                           {"vals", Value::List{text() + "x", text() + "y", real(), 3}}};
       case 6:
-        return Value::Map{{"type", "const"}, {"val", Value::List{1, 2}}};  // PAI's forms carry none.
+        return Value::Map{{"type", "const"}, {"val", Value::List{1, 2}}};  // PAI's forms can't carry it.
       case 7:
         return static_cast<std::int64_t>(chance_());
       case 8:

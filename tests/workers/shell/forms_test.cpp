@@ -31,7 +31,7 @@ using Argv = std::vector<std::string>;
 
 constexpr std::uint64_t seed = 20'260'214;
 
-/// What a program prints; it has to end well.
+/// The output of a program, which has to succeed.
 std::string output_of(const Launch& launch, const fs::path& directory) {
   const Ran ran = run_program(launch.program.argv, launch.program.environment, directory);
   EXPECT_EQ(ran.status, 0) << text_of(directory / "complaints");
@@ -117,7 +117,7 @@ class HostileValues : public testing::Test {
     for (std::uint64_t left = chance_() % 8; left > 0; --left) {
       text += pieces[chance_() % pieces.size()];
     }
-    return chance_() % 16 == 0 ? text + std::string(4'000, '\'') : text;  // Five times as much when quoted.
+    return chance_() % 16 == 0 ? text + std::string(4'000, '\'') : text;  // Five times as long when quoted.
   }
 
   LaunchSpec hostile_spec(jobs::Entrypoint entrypoint) {
@@ -190,7 +190,7 @@ TEST_F(HostileValues, SafeOnesReachProgramsThroughBareUserArguments) {
 
 // --- numbers ---
 
-TEST(Numbers, AreWrittenAsPythonWritesThem) {
+TEST(Numbers, AreWrittenAsInPython) {
   const Scratch scratch;
   std::mt19937_64 chance(seed);
   std::vector<double> numbers = {0.0, 1.0, 1e16, 1e-4, 9.999e-5, 1e22, 5e-324, 1.7976931348623157e308,

@@ -37,7 +37,7 @@ std::vector<JournalRecord> all_of(const fs::path& path) {
   return records;
 }
 
-TEST(Journals, AreReadBackAsTheyWereWritten) {
+TEST(Journals, AreReadBackUnchanged) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
   const double nan = std::nan("");
@@ -69,7 +69,7 @@ TEST(Journals, AreReadBackAsTheyWereWritten) {
   EXPECT_EQ(ended.log_tail, "last\nwords");
 }
 
-TEST(Journals, CutAnywhereHoldTheRecordsBeforeTheCut) {
+TEST(Journals, TruncatedOnesHaveTheRecordsBeforeTheCut) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
   std::vector<std::uint64_t> ends;
@@ -93,7 +93,7 @@ TEST(Journals, CutAnywhereHoldTheRecordsBeforeTheCut) {
   }
 }
 
-TEST(Journals, ADamagedRecordIsNotHandedOn) {
+TEST(Journals, DamagedRecordIsNotReturned) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
   {
@@ -122,7 +122,7 @@ TEST(Journals, HaveOneShimAndShowWhetherItLives) {
   EXPECT_TRUE(JournalWriter::open(path).has_value());
 }
 
-TEST(Journals, GiveTheirSpaceBackAndKeepTheirPositions) {
+TEST(Journals, FreeTheirSpaceAndKeepTheirPositions) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
   auto writer = JournalWriter::open(path);
@@ -149,8 +149,8 @@ TEST(Journals, GiveTheirSpaceBackAndKeepTheirPositions) {
   EXPECT_TRUE(reader->next(beginning).has_value());
 }
 
-/// A file that can be written to and not be cut: the rest of a record stays in it.
-TEST(Journals, AreNotWrittenOnBehindAPartOfARecord) {
+/// A file that can be written but not truncated: the rest of a record stays in it.
+TEST(Journals, NothingIsAppendedAfterAnIncompleteRecord) {
   const int file = ::memfd_create("journal", MFD_ALLOW_SEALING);
   ASSERT_GE(file, 0);
   ASSERT_EQ(::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
@@ -169,7 +169,7 @@ TEST(Journals, AreNotWrittenOnBehindAPartOfARecord) {
   ::close(file);
 }
 
-TEST(LaunchOrders, AreReadBackAsTheyWereWrittenAndPrivate) {
+TEST(LaunchOrders, AreReadBackUnchangedAndPrivate) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "launch";
   LaunchOrder order;
@@ -210,7 +210,7 @@ TEST(LaunchOrders, AreReadBackAsTheyWereWrittenAndPrivate) {
 
 // --- cgroups ---
 
-TEST(ControlGroups, KnowWhenTheKernelEndedSomethingForWantOfMemory) {
+TEST(ControlGroups, DetectKillsForLackOfMemory) {
   const Scratch scratch;
   const ControlGroup group(scratch.path());
   EXPECT_FALSE(group.ran_out_of_memory()) << "memory is not counted";
@@ -220,7 +220,7 @@ TEST(ControlGroups, KnowWhenTheKernelEndedSomethingForWantOfMemory) {
   EXPECT_TRUE(group.ran_out_of_memory());
 }
 
-TEST(ControlGroups, KillEverythingInThemAtOnce) {
+TEST(ControlGroups, KillAllTheirProcessesAtOnce) {
   const auto group = ControlGroup::make("hpsearch-test-" + std::to_string(::getpid()));
   if (!group) {
     GTEST_SKIP() << "no cgroup (v2) may be made here";

@@ -1,4 +1,4 @@
-// The shell's parts that need files but neither a network nor programs.
+// Parts of the shell that need files but neither a network nor programs.
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -39,7 +39,7 @@ using engine::Errc;
 using engine::Units;
 using engine::Value;
 
-// --- how others reach this machine ---
+// --- the address for other machines ---
 
 TEST(OwnAddress, IsTheOneOfTheRouteToTheDaemon) {
   EXPECT_EQ(own_address("tcp://127.0.0.1:8078"), "127.0.0.1");
@@ -47,7 +47,7 @@ TEST(OwnAddress, IsTheOneOfTheRouteToTheDaemon) {
       << "not the daemon's, but ours on the way there";
 }
 
-TEST(OwnAddress, OfALocalSocketIsThisMachine) {
+TEST(OwnAddress, IsLoopbackForALocalSocket) {
   EXPECT_EQ(own_address("ipc:///a/socket"), "127.0.0.1");
 }
 
@@ -72,11 +72,11 @@ TEST(MeetingPort, IsFreeIfNoProcessListensThere) {
   spec.rendezvous.port = ntohs(any.sin_port);
   EXPECT_TRUE(meeting_port_is_free(spec)) << "on one worker another port is used";
   spec.rendezvous.addresses = {"10.0.0.1", "10.0.0.2"};
-  const engine::Status told = meeting_port_is_free(spec);
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().code, Errc::unavailable);
-  EXPECT_EQ(told.error().message, "port " + std::to_string(spec.rendezvous.port) +
-                                      ", at which its processes were to meet, is in use on this machine");
+  const engine::Status in_use = meeting_port_is_free(spec);
+  ASSERT_FALSE(in_use);
+  EXPECT_EQ(in_use.error().code, Errc::unavailable);
+  EXPECT_EQ(in_use.error().message, "port " + std::to_string(spec.rendezvous.port) +
+                                        ", at which its processes were to meet, is in use on this machine");
   spec.rendezvous.rank = 1;
   EXPECT_TRUE(meeting_port_is_free(spec)) << "it meets the others elsewhere";
   spec.launch.kind = jobs::LaunchKind::tensorflow;
@@ -110,7 +110,7 @@ TEST(Files, ScarcityIsRecognizedByItsMessage) {
   }
 }
 
-TEST(Files, TryingToWriteLeavesNothing) {
+TEST(Files, WriteProbeLeavesNoFile) {
   const Scratch scratch;
   EXPECT_TRUE(try_to_write_in(scratch.path()));
   EXPECT_TRUE(fs::is_empty(scratch.path()));
@@ -162,7 +162,7 @@ TEST(AttemptDirectories, RememberTheirProcess) {
   }
 }
 
-TEST(AttemptDirectories, CleaningUpDoesNotFollowALinkInThePlaceOfADirectory) {
+TEST(AttemptDirectories, CleanUpDoesNotFollowALinkInPlaceOfADirectory) {
   for (const char* const replaced : {"ml/output/checkpoints", "ml/output", "ml"}) {
     const Scratch scratch;
     const AttemptDirectory directory(scratch.path() / "attempt");
@@ -179,7 +179,7 @@ TEST(AttemptDirectories, CleaningUpDoesNotFollowALinkInThePlaceOfADirectory) {
   }
 }
 
-TEST(AttemptDirectories, CleaningUpLeavesADirectoryThatTheProgramPutInThePlaceOfTheWorkers) {
+TEST(AttemptDirectories, CleanUpKeepsADirectoryOfTheProgramInPlaceOfTheWorkers) {
   const Scratch scratch;
   const AttemptDirectory directory(scratch.path() / "attempt");
   ASSERT_TRUE(directory.make("").has_value());
@@ -203,7 +203,7 @@ TEST(AttemptDirectories, LinksKeepTheirMeaning) {
   EXPECT_EQ(text_of(directory.work() / "far"), "out");
 }
 
-TEST(AttemptDirectories, ThePrivateStateOfARunningWorkerIsNotCopied) {
+TEST(AttemptDirectories, StateOfARunningWorkerIsNotCopied) {
   const Scratch scratch;
   const fs::path context = scratch.path() / "context";
   write_text(context / "train.py", "");
@@ -259,7 +259,7 @@ TEST(States, HaveOneHolder) {
   EXPECT_NE(other.error().message.find(std::to_string(::getpid())), std::string::npos);
 }
 
-TEST(States, ADamagedIdentityIsNotReplacedInSilence) {
+TEST(States, DamagedIdentityIsNotReplacedSilently) {
   const Scratch scratch;
   write_text(scratch.path() / "worker.json", "garbage");
   const auto state = WorkerState::open(scratch.path());
@@ -285,7 +285,7 @@ TEST(States, RememberTheKnownDaemon) {
   }
 }
 
-TEST(States, OfOlderWorkersAreRead) {
+TEST(States, StateOfOlderWorkersIsRead) {
   const Scratch scratch;
   write_text(scratch.path() / "worker.json", R"({"uid":"u","incarnation":4})");
   const auto state = WorkerState::open(scratch.path());
@@ -307,12 +307,12 @@ TEST(Spools, AreForTheWorkersOwnUserOnly) {
   EXPECT_EQ(text_of(directory.spool()), "a lease with a storage key and a report");
 }
 
-TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {
+TEST(States, UnreadableSpoolPreventsTheTakeover) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory directory = state->attempt(key_of(0));
   ASSERT_TRUE(directory.make("").has_value());
-  fs::create_directory(directory.spool());  // Reading it fails also for root.
+  fs::create_directory(directory.spool());  // Reading it fails even for root.
   const auto found = state->take_over();
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, Errc::unavailable);
@@ -322,7 +322,7 @@ TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {
   EXPECT_TRUE(fs::exists(directory.work())) << "nothing of it is taken away";
 }
 
-TEST(States, AreNotTakenOverIfTheirProcessesAreUnknown) {
+TEST(States, UnknownProcessesPreventTheTakeover) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory directory = state->attempt(key_of(0));
@@ -333,7 +333,7 @@ TEST(States, AreNotTakenOverIfTheirProcessesAreUnknown) {
   EXPECT_TRUE(fs::exists(directory.spool()));
 }
 
-TEST(States, WhoseAttemptsCannotBeListedAreNotTakenOver) {
+TEST(States, UnreadableListOfAttemptsPreventsTheTakeover) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   fs::remove(state->attempts());
@@ -343,7 +343,7 @@ TEST(States, WhoseAttemptsCannotBeListedAreNotTakenOver) {
   EXPECT_EQ(found.error().code, Errc::unavailable);
 }
 
-TEST(States, KeepAttemptsOfBeforeAndAfterARestoreApart) {
+TEST(States, AttemptsBeforeAndAfterARestoreAreDistinct) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory before = state->attempt(key_of(0));
@@ -351,7 +351,7 @@ TEST(States, KeepAttemptsOfBeforeAndAfterARestoreApart) {
   EXPECT_NE(before.root(), after.root());
   for (const AttemptDirectory& directory : {before, after}) {
     ASSERT_TRUE(directory.make("").has_value());
-    fs::create_directory(directory.spool());  // Whoever sees that it is an attempt cannot read it.
+    fs::create_directory(directory.spool());  // It is an attempt, but can't be read.
     const auto found = state->take_over();
     ASSERT_FALSE(found.has_value()) << "it was taken for something else";
     EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos)
@@ -360,7 +360,7 @@ TEST(States, KeepAttemptsOfBeforeAndAfterARestoreApart) {
   }
 }
 
-TEST(States, KnowTheirSlotsDevices) {
+TEST(States, KeepTheDevicesOfSlots) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
   EXPECT_TRUE(state->devices()->empty());
@@ -387,7 +387,7 @@ TEST(States, KillNoProcessAfterAReboot) {
   const auto state = WorkerState::open(scratch.path());
   const AttemptDirectory directory = state->attempt(key_of(0));
   ASSERT_TRUE(directory.make("").has_value());
-  // Our own pid, but of another boot: somebody else had it then.
+  // Our own pid, but of another boot: another process had it then.
   ASSERT_TRUE(
       directory.write_process({.pid = ::getpid(), .start_time = 1, .boot_id = "before", .socket = "/s"})
           .has_value());
@@ -403,7 +403,7 @@ TEST(States, EndProcessesOfSparesOfAnEarlierRun) {
   std::string mark = "HPSEARCH_ATTEMPT_MARK=" + place.root().string();
   fs::create_directories(place.root());
   ASSERT_TRUE(place.write_process({.pid = ::getpid(),
-                                   .start_time = 1,  // It has ended, and its number is ours.
+                                   .start_time = 1,  // It has ended, and we have its pid.
                                    .boot_id = boot_id(),
                                    .socket = "",
                                    .mark = mark}));
@@ -433,8 +433,8 @@ TEST(States, EndProcessesOfSparesOfAnEarlierRun) {
   ::waitpid(stranger, nullptr, 0);
 }
 
-/// The number of a program's process is another's by now, in the same boot.
-TEST(States, LeaveAProcessThatReusesTheNumberAlone) {
+/// Another process has the pid of a program's process, in the same boot.
+TEST(States, ProcessThatReusesAPidIsNotKilled) {
   const pid_t stranger = ::fork();
   if (stranger == 0) {
     ::setsid();
@@ -470,7 +470,7 @@ std::string first_of(const std::vector<ProgramMessage>& messages) {
   return unreadable == nullptr ? "" : unreadable->metric + " in " + unreadable->text + ": " + unreadable->why;
 }
 
-TEST(Scanner, TakesStepAndValueFromNamedGroups) {
+TEST(Scanner, ReadsStepAndValueFromNamedGroups) {
   auto scanner =
       MetricScanner::compile({{"acc", R"(epoch (?P<step>\d+).*acc[=: ]+(?P<value>[-+0-9.eE]+))"}}, Units{});
   ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
@@ -486,7 +486,7 @@ TEST(Scanner, ReadsNumbersAsPeopleDo) {
   EXPECT_EQ(first_of(scanner->scan("size 1234567")), "size 1234567.0 at 1");
 }
 
-TEST(Scanner, CountsFromWhereTheAttemptBegan) {
+TEST(Scanner, CountsFromTheStartOfTheAttempt) {
   auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{3});
   ASSERT_TRUE(scanner.has_value());
   EXPECT_EQ(first_of(scanner->scan("acc +1e-3")), "acc 0.001 at 4");
@@ -508,7 +508,7 @@ TEST(Scanner, DoubtsANumberOfAnotherMetric) {
   EXPECT_EQ(scanner->scan("val_loss: 0.25").size(), 1U) << "once";
 }
 
-TEST(Scanner, DoubtsThatEachLineIsAnEpoch) {
+TEST(Scanner, DoubtsSeveralLinesPerEpoch) {
   auto scanner = MetricScanner::compile({{"loss", "loss {number}"}}, Units{});
   ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
   EXPECT_EQ(scanner->scan("Epoch 1/3, batch 1: loss 0.5").size(), 1U);

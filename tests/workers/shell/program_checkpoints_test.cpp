@@ -1,4 +1,4 @@
-// What programs leave to continue from, and what they continue from.
+// Checkpoints that programs save, and from which they resume.
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ TEST_F(Programs, CheckpointsCanBeginWithTheLatest) {
   EXPECT_EQ(read_log(key, "stdout").text, "trained\n");
 }
 
-// Else it would train from the beginning, as if nothing had been.
-TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
+// Otherwise it would silently train from the beginning.
+TEST_F(Programs, AreNotStartedWithoutTheirCheckpoint) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("touch started"));
@@ -67,8 +67,8 @@ TEST_F(Programs, MissingCheckpointThatMayBeRemovedIsNoFailure) {
   EXPECT_NE(exit.message.find("3-9 is not on this worker's machine"), std::string::npos) << exit.message;
 }
 
-// Half of it would be trained on as if it were all.
-TEST_F(Programs, ADamagedCheckpointIsNotHandedOut) {
+// Otherwise it would resume from an incomplete checkpoint.
+TEST_F(Programs, DamagedCheckpointIsNotUsed) {
   begin();
   const std::string manifest =
       R"({"what":"hpsearch checkpoint","format":1,"experiment":1,"trial":2,"attempt":3,"step":9,"files":)"
@@ -112,13 +112,13 @@ TEST_F(Programs, CheckpointIsNotReportedMissingWithoutItsStorage) {
   EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::could_not_start);
 }
 
-// A shared file system that is away, or an object store: the trial goes on when it is back.
-TEST_F(Programs, AnOutageOfWhereTheirCheckpointsAreIsNotTheTrialsFault) {
+// A shared file system or an object store is unavailable: the trial continues when it is back.
+TEST_F(Programs, OutageOfTheCheckpointStorageIsNoFailureOfTheTrial) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("touch started"));
   fs::create_symlink("loop", scratch_.path() / "loop");
-  spec.latest_checkpoint = (scratch_.path() / "loop" / "1/2/3-9").string();  // It cannot even be asked.
+  spec.latest_checkpoint = (scratch_.path() / "loop" / "1/2/3-9").string();  // It can't even be read.
   lease(spec);
   const ExitReport exit = daemon_.wait_for_exit(key);
   EXPECT_EQ(exit.cause, Cause::lost);
@@ -169,7 +169,7 @@ assert os.listdir(os.environ["HPSEARCH_CHECKPOINT_DIR"]) == []
   EXPECT_EQ(read_log(again, "stdout").text, "resumed with forty-two\n");
 }
 
-TEST_F(Programs, WithoutAnyReportingLeaveTheirCheckpointByEndingWell) {
+TEST_F(Programs, SilentProgramLeavesItsCheckpointByExitingWithZero) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("echo x > {checkpoint_dir}/model")));
@@ -189,14 +189,14 @@ TEST_F(Programs, GetTheErrorOfAnEmptyCheckpoint) {
   EXPECT_NE(read_log(key, "stdout").text.find("is empty"), std::string::npos);
 }
 
-/// What of the attempt's directory the program replaces by a link, and whether that leads to another file
-/// system.
+/// The part of the attempt's directory that the program replaces by a link, and whether that leads to another
+/// file system.
 class LinkedPrograms : public Programs, public testing::WithParamInterface<std::tuple<const char*, bool>> {
  protected:
   OtherFileSystem other_;
 };
 
-TEST_P(LinkedPrograms, LoseNoFileBehindTheLink) {
+TEST_P(LinkedPrograms, LoseNoFileBelowTheLink) {
   const auto [replaced, on_other] = GetParam();
   begin();
   const fs::path tree = (on_other ? other_.path() : scratch_.path()) / "own";
@@ -224,10 +224,10 @@ INSTANTIATE_TEST_SUITE_P(, LinkedPrograms,
                          testing::Combine(testing::Values("ml/output/checkpoints", "ml/output", "ml"),
                                           testing::Bool()));
 
-/// Whose directory a program takes away altogether: it is its own trouble, and no failed disk.
+/// The program removes its whole directory: this is its own problem, and no failed disk.
 class RootlessPrograms : public Programs, public testing::WithParamInterface<const char*> {};
 
-TEST_P(RootlessPrograms, ReportToTheEndAndHarmNoOtherProcess) {
+TEST_P(RootlessPrograms, ReportToTheEndAndAffectNoOtherProcess) {
   begin();
   const fs::path tree = scratch_.path() / "own";
   lay_out_tree(tree);

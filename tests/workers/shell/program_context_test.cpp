@@ -1,4 +1,4 @@
-// What programs find.
+// The environment and files of programs.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using engine::ExitReport;
 using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
-TEST_F(Programs, TheTreeCanBeSeenAtMl) {
+TEST_F(Programs, TreeIsMountedAtMl) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec =
@@ -35,7 +35,7 @@ TEST_F(Programs, TheTreeCanBeSeenAtMl) {
   EXPECT_FALSE(fs::exists("/ml/usercode")) << "the mount was seen outside";
 }
 
-TEST_F(Programs, AnInputThatIsNotThereIsNamed) {
+TEST_F(Programs, MissingInputIsNamed) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("true"));
@@ -63,7 +63,7 @@ TEST_F(Programs, IgnoreFileOfTheContextIsRespected) {
   EXPECT_EQ(read_log(key, "stdout").text, "./.hpsearchignore\n./best.ckpt\n./src/data/small\n./train.py\n");
 }
 
-TEST_F(Programs, AContextThatCannotBeFetchedIsNotTheTrialsFault) {
+TEST_F(Programs, MissingContextIsNoFailureOfTheTrial) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("true"));
@@ -91,7 +91,7 @@ TEST_F(Programs, RunInTheContextItselfWithInPlace) {
   EXPECT_EQ(text_of(context / "train.py"), "x") << "what goes with the attempt is not the context";
 }
 
-TEST_F(Programs, TheContextsHookRunsOnceForAllItsPrograms) {
+TEST_F(Programs, HookOfTheContextRunsOnceForAllPrograms) {
   begin();
   const fs::path context = scratch_.path() / "context";
   write_text(context / "startup-hook.sh",
@@ -108,7 +108,7 @@ TEST_F(Programs, TheContextsHookRunsOnceForAllItsPrograms) {
   EXPECT_EQ(text_of(scratch_.path() / "hooks"), "x\n");
 }
 
-TEST_F(Programs, AStepOfTheContextThatFailsIsNamed) {
+TEST_F(Programs, FailedStepOfTheContextIsNamed) {
   begin();
   const fs::path context = scratch_.path() / "context";
   write_text(context / "startup-hook.sh", "exit 3\n");
@@ -148,7 +148,7 @@ TEST_F(Programs, WorkInAPrivateCopyOfTheContext) {
   EXPECT_EQ(text_of(context / "data/x.txt"), "original");
 }
 
-TEST_F(Programs, FindTheirParametersInEveryForm) {
+TEST_F(Programs, GetTheirParametersInEveryForm) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key,
@@ -159,7 +159,7 @@ TEST_F(Programs, FindTheirParametersInEveryForm) {
             "0.5 --lr=0.5 --units=64\n{\"lr\":0.5,\"units\":64}\n{\"lr\":0.5,\"units\":64}\n0 3 epochs 2\n");
 }
 
-TEST_F(Programs, InheritNothingButTheirThreeStreams) {
+TEST_F(Programs, InheritOnlyTheirThreeStreams) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("ls /proc/self/fd | wc -l; readlink /proc/self/fd/0; ulimit -c")));

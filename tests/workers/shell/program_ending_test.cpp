@@ -1,4 +1,4 @@
-// How programs end, and what is left of them.
+// How programs end, and which processes remain.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ using engine::ExitReport;
 using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
-TEST_F(Programs, ThatFailShowTheirLastOutput) {
+TEST_F(Programs, FailureShowsTheLastOutput) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("echo fine; echo 'Traceback: no such layer' >&2; exit 3")));
@@ -41,7 +41,7 @@ TEST_F(Programs, KilledByASignalReportIt) {
   EXPECT_EQ(exit.code, SIGSEGV);
 }
 
-TEST_F(Programs, ThatIgnoreSigtermAreKilled) {
+TEST_F(Programs, AreKilledIfTheyIgnoreSigterm) {
   begin(Duration::millis(300));
   const AttemptKey key = key_of(0);
   lease(spec_of(
@@ -53,10 +53,10 @@ TEST_F(Programs, ThatIgnoreSigtermAreKilled) {
   EXPECT_EQ(exit.code, SIGKILL);
 }
 
-TEST_F(Programs, BehindAShellGetTheirWholeGrace) {
+TEST_F(Programs, InsideAShellGetTheirWholeGrace) {
   begin();
   const AttemptKey key = key_of(0);
-  // The shell dies of SIGTERM at once; what it ran still wants to tidy up.
+  // The shell dies of SIGTERM at once; its child still cleans up.
   lease(spec_of(key, shell(R"(/usr/bin/python3 -c '
 import os, signal, sys, time
 def tidy(*_):
@@ -72,10 +72,10 @@ time.sleep(1000)'; echo never)")));
   EXPECT_EQ(text_of(directory_of(key) / "output/tidied"), "yes");
 }
 
-TEST_F(Programs, LeaveNothingRunningBehind) {
+TEST_F(Programs, LeaveNoProcesses) {
   begin();
   const AttemptKey key = key_of(0);
-  // One in the background, one in a session of its own, one forked twice that also forgot its environment.
+  // One in the background, one in its own session, one forked twice without its environment.
   lease(spec_of(key, shell(R"(sleep 1000 & echo $! > ../output/a
 setsid sleep 1000 & echo $! > ../output/b
 /usr/bin/python3 -c '
@@ -96,7 +96,7 @@ until [ -s ../output/b ] && [ -s ../output/c ]; do sleep 0.01; done)")));
   }
 }
 
-TEST_F(Programs, OneProgramsEndLeavesAnothersDaemonsAlone) {
+TEST_F(Programs, EndDoesNotAffectDaemonsOfAnotherProgram) {
   begin();
   const AttemptKey stays = key_of(0);
   LaunchSpec first = spec_of(stays, shell(R"(setsid sleep 1000 & sleep 0.01; echo $! > ../output/b; )"
@@ -127,7 +127,7 @@ TEST_F(Programs, EndWithTheWorker) {
   EXPECT_TRUE(daemon_.goodbye);
 }
 
-// As behind `docker run`: a daemon starts what is the program's, and nothing of it is the shim's descendant.
+// Like `docker run`: a daemon starts the program's processes, which aren't descendants of the shim.
 TEST_F(Programs, EndWithProcessesThatOthersStartedForThem) {
   begin();
   const AttemptKey key = key_of(0);

@@ -1,4 +1,4 @@
-// What programs say, and what they hear.
+// Messages of programs, and the answers.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ print(say(type="log", text="more to come"))
             "more to come\n{'directive': 'continue', 'length': 9}\n");
 }
 
-TEST_F(Programs, ProgressIsALineOfTheLogWheneverItIsAnotherPercent) {
+TEST_F(Programs, ProgressIsLoggedForEachPercent) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(
@@ -76,7 +76,7 @@ TEST_F(Programs, ReportByLinesOnStdout) {
   EXPECT_TRUE(std::isnan(metrics[1].metrics[0].second));
 }
 
-TEST_F(Programs, ThatKnowNothingOfUsAreReadByPatterns) {
+TEST_F(Programs, OutputIsReadByPatterns) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("echo 'epoch 1 acc: 0.25'; echo 'epoch 2 acc: tensor(0.5)' >&2"));
@@ -88,7 +88,7 @@ TEST_F(Programs, ThatKnowNothingOfUsAreReadByPatterns) {
   EXPECT_EQ(metrics[0].metrics[0].second + metrics[1].metrics[0].second, 0.75);
 }
 
-TEST_F(Programs, WithAPatternThatIsNoneDoNotStart) {
+TEST_F(Programs, WithAnInvalidPatternDoNotStart) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("true"));
@@ -99,7 +99,7 @@ TEST_F(Programs, WithAPatternThatIsNoneDoNotStart) {
   EXPECT_NE(exit.message.find("metrics.acc"), std::string::npos) << exit.message;
 }
 
-TEST_F(Programs, GetAnErrorForABadMessageAndGoOn) {
+TEST_F(Programs, GetAnErrorForAnInvalidMessageAndContinue) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(
@@ -114,7 +114,7 @@ print(say(type="report", step=1, metrics={"acc": 0.5}))
   EXPECT_NE(text.find("continue"), std::string::npos) << text;
 }
 
-TEST_F(Programs, MayEndTheirSideBeforeTheAnswer) {
+TEST_F(Programs, MayShutDownTheirSideBeforeTheAnswer) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(
@@ -153,7 +153,7 @@ os._exit(3)
   EXPECT_EQ(daemon_.reports_of<MetricsReport>(key).size(), 2U);
 }
 
-TEST_F(Programs, PausedInMidLengthGetItAtTheNextReport) {
+TEST_F(Programs, PauseBelowTheLengthComesWithTheNextReport) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, python(R"(

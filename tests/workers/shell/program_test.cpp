@@ -1,4 +1,4 @@
-// What cannot start, what programs print, and the worker around them.
+// Programs that can't start, their output, and the worker around them.
 
 #include <gtest/gtest.h>
 
@@ -22,9 +22,9 @@ using engine::MetricsReport;
 using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
-// --- what cannot start ---
+// --- programs that can't start ---
 
-TEST_F(Programs, ThatAreMissingAreNamed) {
+TEST_F(Programs, MissingProgramIsNamed) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, {std::vector<std::string>{"no-such-trainer", "x"}}));
@@ -34,7 +34,7 @@ TEST_F(Programs, ThatAreMissingAreNamed) {
   EXPECT_TRUE(daemon_.started.empty());
 }
 
-TEST_F(Programs, MissingBehindAShellAreReportedAsNotFound) {
+TEST_F(Programs, MissingProgramInAShellIsReportedAsNotFound) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("no-such-trainer --lr {lr}")));
@@ -54,7 +54,7 @@ TEST_F(Programs, WithoutTheirContextDirectoryDoNotStart) {
   EXPECT_NE(exit.message.find(spec.context_directory), std::string::npos) << exit.message;
 }
 
-TEST_F(Programs, WhoseFileIsNotExecutableAreNamed) {
+TEST_F(Programs, NonexecutableFileIsNamed) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, {std::vector<std::string>{"./train"}});
@@ -68,8 +68,8 @@ TEST_F(Programs, WhoseFileIsNotExecutableAreNamed) {
 
 // --- logs ---
 
-// A dead shim would take its program along; the kernel gains nothing by it.
-TEST_F(Programs, AreEndedForMemoryBeforeTheirShims) {
+// A dead shim would end its program, too, so killing it first would gain nothing.
+TEST_F(Programs, AreKilledForMemoryBeforeTheirShims) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj")));
@@ -79,7 +79,7 @@ TEST_F(Programs, AreEndedForMemoryBeforeTheirShims) {
             std::to_string(std::min(ours + 100, 1000)) + "\n" + std::to_string(ours) + "\n");
 }
 
-TEST_F(Programs, MayPrintWithoutEnd) {
+TEST_F(Programs, MayPrintForever) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(key, shell("head -c 20000000 /dev/zero | tr '\\0' x; echo; echo end")));
@@ -111,7 +111,7 @@ TEST_F(Programs, LogsAreReadWhileTheyRunAndAfterwards) {
 
 // --- the worker ---
 
-TEST_F(Programs, RunOnWhileTheDaemonIsAway) {
+TEST_F(Programs, ContinueDuringAnOutageOfTheDaemon) {
   begin();
   const AttemptKey key = key_of(0);
   lease(spec_of(
@@ -129,7 +129,7 @@ TEST_F(Programs, RunOnWhileTheDaemonIsAway) {
   EXPECT_EQ(daemon_.hellos.back().held[0].last_seq, 3U);
 }
 
-TEST_F(Programs, SpeakThroughAShortSocketWhenTheStateDirectoryIsDeep) {
+TEST_F(Programs, ReportOnAShortSocketIfTheStateDirectoryIsDeep) {
   fs::path deep = scratch_.path();
   for (int i = 0; i < 10; ++i) {
     deep /= "a-directory-with-a-long-name";
@@ -141,7 +141,7 @@ TEST_F(Programs, SpeakThroughAShortSocketWhenTheStateDirectoryIsDeep) {
   EXPECT_EQ(read_log(key, "stdout").text, "True\n");
 }
 
-TEST_F(Programs, FourAtATimeEachReportItsOwn) {
+TEST_F(Programs, FourAtATimeReportIndependently) {
   begin();
   for (std::uint64_t trial = 0; trial < 4; ++trial) {
     LaunchSpec spec = spec_of(key_of(trial), python(R"(

@@ -16,12 +16,12 @@
 
 namespace hpsearch::workers::test {
 
-/// Real programs under a real worker loop, with a daemon of our own on the other side of a real connection.
+/// Real programs under a real worker loop, with our own daemon at the other end of a real connection.
 class Programs : public testing::Test {
  protected:
   Programs() : daemon_(loop_) {}
 
-  /// Brings the worker up and waits until it is in session.
+  /// Starts the worker and waits for its session.
   void begin(engine::Duration grace = engine::Duration::seconds(30),
              const std::filesystem::path& state_directory = {}) {
     auto state = WorkerState::open(state_directory.empty() ? scratch_.path() / "state" : state_directory);

@@ -1,4 +1,4 @@
-// Placeholders in a line for sh, in real shells: every value reaches the program as it is; none is run.
+// Placeholders in a line for sh, in real shells: every value reaches the program unchanged; none is executed.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class Quoting : public testing::Test {
     RecordProperty("seed", std::to_string(first_seed));
     for (const char* bash : {"/bin/bash", "/usr/bin/bash"}) {
       if (bash_.empty() && fs::exists(bash)) {
-        bash_ = bash;  // sh on many machines.
+        bash_ = bash;  // sh is bash on many machines.
       }
     }
   }
@@ -121,11 +121,11 @@ class Quoting : public testing::Test {
     return chance_() % 16 == 0 ? text + std::string(1'000, '\'') : text;
   }
 
-  /// The texts that would run; nothing when a place is refused.
+  /// The words that would run; nothing if a place is refused.
   Texts planned(const std::string& line) {
     LaunchSpec spec = spec_of(key_of(0), {line});
     if (chance_() % 2 == 0) {
-      spec.entrypoint.command = Texts{"/bin/sh", "-c", line};  // Which is the same.
+      spec.entrypoint.command = Texts{"/bin/sh", "-c", line};  // Equivalent.
     }
     spec.hparams = Value::Map{{"q", q_}, {"r.s", r_}};
     const HyperparameterForms forms(spec.hparams, {});
@@ -134,7 +134,7 @@ class Quoting : public testing::Test {
     return argv ? *argv : Texts();
   }
 
-  /// In dash, or whatever sh is, and every other time in bash as sh.
+  /// In dash, or whatever sh is, and every second time in bash as sh.
   void run(Texts argv) {
     fs::remove(scratch_.path() / "got");
     if (!bash_.empty() && chance_() % 2 == 0) {
@@ -153,7 +153,7 @@ class Quoting : public testing::Test {
         << engine::compact_json(q_) << " and r.s " << engine::compact_json(r_);
   }
 
-  /// The arguments that a program was given.
+  /// The arguments of the program.
   [[nodiscard]] Texts got() const {
     Texts words;
     std::string word;
@@ -175,13 +175,13 @@ class Quoting : public testing::Test {
   std::string r_;
 };
 
-/// A part of a word, and what the program has to get for it, $V being "v".
+/// A part of a word, and the text that the program must get for it, if $V is "v".
 struct Part {
   std::string line;
   std::function<std::string(const std::string& q, const std::string& r)> means;
 };
 
-TEST_F(Quoting, EveryValueReachesTheProgramFromEveryStateOfTheShell) {
+TEST_F(Quoting, EveryValueReachesTheProgramFromEveryPlaceInALine) {
   using Text = const std::string&;
   const std::vector<Part> parts = {
       {"{q}", [](Text q, Text) { return q; }},
@@ -202,7 +202,7 @@ TEST_F(Quoting, EveryValueReachesTheProgramFromEveryStateOfTheShell) {
       {"\"it's ${V} {r.s}{q}'\"", [](Text q, Text r) { return "it's v " + r + q + "'"; }},
       {"${V}", [](Text, Text) { return std::string("v"); }},
   };
-  // Around the command; each is read differently by a shell, and must be by us.
+  // The surroundings of the command; shells read each differently, and so must we.
   const std::vector<std::pair<std::string, std::string>> around = {
       {"", ""},
       {": \"it's\" 'a \"b' \\' ; ", " # it's {q}"},
@@ -246,7 +246,7 @@ TEST_F(Quoting, EveryValueReachesTheProgramFromEveryStateOfTheShell) {
   }
 }
 
-TEST_F(Quoting, NothingIsRunFromLinesOfAnyKind) {
+TEST_F(Quoting, ValuesAreNeverExecuted) {
   const Texts fragments = {
       "{q}",       "{q}",
       "{q}",       "{q}",

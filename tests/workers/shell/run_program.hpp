@@ -15,7 +15,7 @@
 namespace hpsearch::workers::test {
 
 struct Ran {
-  int status = -1;  // As waitpid() gives it.
+  int status = -1;  // In the form of waitpid().
   std::string printed;
 };
 
@@ -28,7 +28,7 @@ inline std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-/// Runs a program in `directory`; `printed` lies there too, and what it says of errors in `complaints`.
+/// Runs a program in `directory`, which also gets its output and, in `complaints`, its errors.
 inline Ran run_program(std::vector<std::string> argv, const std::map<std::string, std::string>& variables,
                        const std::filesystem::path& directory) {
   std::vector<std::string> environment;

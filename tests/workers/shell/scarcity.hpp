@@ -6,7 +6,7 @@
 
 namespace hpsearch::workers::test {
 
-/// While it lives this process has no more of something than so much.
+/// Limits a resource of this process while it lives.
 class Limited {
  public:
   Limited(__rlimit_resource resource, rlim_t most) : resource_(resource) {
@@ -23,13 +23,13 @@ class Limited {
   rlimit before_{};
 };
 
-/// No file grows beyond `bytes`: a disk that is full for this process alone.
+/// No file can exceed `bytes`: a disk that is full only for this process.
 class FullDisk : Limited {
  public:
   explicit FullDisk(rlim_t bytes = 0) : Limited(RLIMIT_FSIZE, bytes) { ::signal(SIGXFSZ, SIG_IGN); }
 };
 
-/// This process opens no more files.
+/// This process can't open more files.
 class NoMoreFiles : Limited {
  public:
   NoMoreFiles() : Limited(RLIMIT_NOFILE, static_cast<rlim_t>(first_free())) {}

@@ -9,7 +9,7 @@
 #include "inheritable_descriptor.hpp"
 #include "scratch.hpp"
 
-// Programs that an agent asks, and that may hang and outlive it: they must not keep its sockets.
+// Programs that an agent starts, and that may hang and outlive it: they must not inherit its sockets.
 
 namespace hpsearch::workers {
 namespace {
@@ -33,7 +33,7 @@ class StartedProgram : public testing::Test {
   InheritableDescriptor open_;
 };
 
-TEST_F(StartedProgram, ThatRunsContainersHasNothingOfOursOpen) {
+TEST_F(StartedProgram, ContainerRuntimeInheritsNoFiles) {
   const std::string program = make("apptainer");
   const auto found = find_container_runtime({{"PATH", scratch_.path().string() + ":/usr/bin:/bin"}});
   ASSERT_TRUE(found) << found.error().message;
@@ -41,7 +41,7 @@ TEST_F(StartedProgram, ThatRunsContainersHasNothingOfOursOpen) {
   expect_nothing_of_ours();
 }
 
-TEST_F(StartedProgram, ThatLooksAtDevicesHasNothingOfOursOpen) {
+TEST_F(StartedProgram, DevicePollInheritsNoFiles) {
   const DeviceReport report = look_once({.command = {make("look")}, .deadline = std::chrono::minutes(1)});
   EXPECT_NE(report.problem, "");  // A script that prints no report.
   expect_nothing_of_ours();

@@ -1,4 +1,4 @@
-// The hpsearch-worker binary as operators meet it.
+// The hpsearch-worker binary, as operators use it.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class WorkerProgram : public testing::Test {
   WorkerProgram() : daemon_(loop_) {}
   ~WorkerProgram() override {
     for (const pid_t pid : running_) {
-      ::kill(pid, SIGTERM);  // Once more means at once; killed, they would leave their programs.
+      ::kill(pid, SIGTERM);  // The second signal ends it at once; a killed worker would leave its programs.
       ::kill(pid, SIGTERM);
       ::waitpid(pid, nullptr, 0);
     }
@@ -76,7 +76,7 @@ class WorkerProgram : public testing::Test {
   std::vector<pid_t> running_;
 };
 
-/// A program that reports, and writes down which process its child is.
+/// A program that reports, and writes the pid of its child.
 jobs::Entrypoint long_running() {
   return shell(R"(sleep 1000 & echo $! > ../output/child; )"
                R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; wait)");
@@ -149,7 +149,7 @@ class TakenOver : public WorkerProgram {
   pid_t program_ = 0;
 };
 
-TEST_F(TakenOver, AfterItsDeathTheNextOneGoesOnWithItsPrograms) {
+TEST_F(TakenOver, NextWorkerContinuesAfterADeath) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -172,7 +172,7 @@ TEST_F(TakenOver, ReportsWhileNoAgentRanAreSent) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, AQuestionOfTheDeadWorkersTimeIsAnsweredByTheNext) {
+TEST_F(TakenOver, NextWorkerAnswersQuestionsOfTheDeadOne) {
   const pid_t pid = begin();
   write_text(output_ / "go", "");
   daemon_.until("the question", [&] { return daemon_.reports(key_).size() >= 3; });
@@ -194,7 +194,7 @@ TEST_F(TakenOver, UnseenEndIsReported) {
   EXPECT_EQ(exit.code, SIGSEGV);
 }
 
-TEST_F(TakenOver, OneThatIsAskedToLeaveLeavesThem) {
+TEST_F(TakenOver, WorkerThatIsAskedToLeaveKeepsPrograms) {
   const pid_t pid = begin();
   ::kill(pid, SIGUSR1);
   EXPECT_EQ(wait_for_end(pid), 0) << output();
@@ -204,7 +204,7 @@ TEST_F(TakenOver, OneThatIsAskedToLeaveLeavesThem) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, ADeadShimEndsItsProgramAndNothingIsTheProgramsFault) {
+TEST_F(TakenOver, DeadShimEndsItsProgramWithoutAFailure) {
   begin();
   pid_t shim = process_info(program_)->parent;
   ::kill(shim, SIGKILL);
@@ -242,12 +242,12 @@ TEST_F(TakenOver, AnotherBootOfTheMachineIsReported) {
   EXPECT_NE(exit.message.find("restarted"), std::string::npos) << exit.message;
 }
 
-TEST_F(TakenOver, ASpoolThatCannotBeReadCostsNothing) {
+TEST_F(TakenOver, UnreadableSpoolLosesNothing) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
   fs::rename(directory_ / "spool", scratch_.path() / "spool");
-  fs::create_directory(directory_ / "spool");  // Reading it fails also for root.
+  fs::create_directory(directory_ / "spool");  // Reading it fails even for root.
   const int status = wait_for_end(spawn_worker());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 74);
@@ -260,7 +260,7 @@ TEST_F(TakenOver, ASpoolThatCannotBeReadCostsNothing) {
   expect_the_rest();
 }
 
-TEST_F(TakenOver, ShimWithoutSocketIsReadAndItsProgramCanBeEnded) {
+TEST_F(TakenOver, ShimWithoutASocketIsReadAndItsProgramCanBeEnded) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -274,12 +274,12 @@ TEST_F(TakenOver, ShimWithoutSocketIsReadAndItsProgramCanBeEnded) {
   EXPECT_FALSE(runs(program_));
 }
 
-TEST_F(TakenOver, JournalThatCannotBeReadKillsNoProcess) {
+TEST_F(TakenOver, UnreadableJournalKillsNoProcess) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
   fs::rename(directory_ / "journal", scratch_.path() / "journal");
-  fs::create_directory(directory_ / "journal");  // Reading it fails also for root.
+  fs::create_directory(directory_ / "journal");  // Reading it fails even for root.
   begin_again();
   daemon_.until("it to be told",
                 [this] { return output().find("its hpsearch-shim is not reached") != std::string::npos; });
@@ -300,7 +300,7 @@ TEST_F(TakenOver, KnownDaemonIsKnownToTheNextAgent) {
   EXPECT_GE(daemon_.hello_envelopes.back().daemon_epoch, 1U);
 }
 
-TEST_F(TakenOver, ADamagedSpoolIsNamedKeptAndItsProgramEnded) {
+TEST_F(TakenOver, DamagedSpoolIsNamedAndKeptAndItsProgramEnded) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
@@ -314,7 +314,7 @@ TEST_F(TakenOver, ADamagedSpoolIsNamedKeptAndItsProgramEnded) {
   EXPECT_NE(output().find("1-0-1 is given up"), std::string::npos) << output();
 }
 
-TEST_F(WorkerProgram, ChildrenOfTheScriptThatBecameItAreNotItsBusiness) {
+TEST_F(WorkerProgram, ChildrenOfTheScriptThatBecameItAreNotAwaited) {
   const fs::path sidecars = scratch_.path() / "sidecars";
   const pid_t pid = spawn_words({"/bin/sh", "-c",
                                  "sleep 1000 & echo $! > " + sidecars.string() +
@@ -335,7 +335,7 @@ TEST_F(WorkerProgram, ChildrenOfTheScriptThatBecameItAreNotItsBusiness) {
   EXPECT_EQ(found, 2);
 }
 
-TEST_F(WorkerProgram, TwoOnOneStateDirectoryIsAConflict) {
+TEST_F(WorkerProgram, SecondOnAStateDirectoryIsRefused) {
   spawn_worker();
   daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
   const int status = wait_for_end(spawn_worker());
@@ -363,7 +363,7 @@ TEST_F(WorkerProgram, WrongUseIsReportedInOneSentence) {
   }
 }
 
-TEST_F(WorkerProgram, AStateDirectoryThatCannotBeWrittenIsAStorageFailure) {
+TEST_F(WorkerProgram, UnwritableStateDirectoryIsAStorageFailure) {
   write_text(scratch_.path() / "file", "");
   const int status = wait_for_end(
       spawn({"--daemon", daemon_.endpoint(), "--state-dir", (scratch_.path() / "file/state").string()}));
@@ -371,7 +371,7 @@ TEST_F(WorkerProgram, AStateDirectoryThatCannotBeWrittenIsAStorageFailure) {
   EXPECT_EQ(WEXITSTATUS(status), 74) << output();
 }
 
-TEST_F(WorkerProgram, ARefusalEndsIt) {
+TEST_F(WorkerProgram, RefusalEndsIt) {
   const pid_t pid = spawn_worker();
   daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
   daemon_.say(proto::Refused{"this cluster speaks version 9"});

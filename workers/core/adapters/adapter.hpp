@@ -31,7 +31,7 @@ struct Adapter {
   /// get the worker's own values of them.
   std::span<const std::string_view> identity = {};
 
-  /// Whether the platform's own launcher starts the entrypoint, word for word. The launch then has no argv
+  /// Whether the platform's own launcher starts the entrypoint, unchanged. The launch then has no argv
   /// until add() sets it. None: never.
   bool (*starts_entrypoint)(const jobs::LaunchSpec& spec) = nullptr;
 };

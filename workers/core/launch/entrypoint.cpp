@@ -21,15 +21,15 @@ using jobs::Place;
 
 namespace {
 
-/// Replaces placeholders of an entrypoint. In a list a value stands itself; in a line for sh a variable of
-/// it, so that no value is ever a part of the line.
+/// Replaces placeholders of an entrypoint: in a list by the value, in a line for sh by a variable with
+/// the value, so that no value is ever a part of the line.
 class Expansion {
  public:
   Expansion(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
             Variables& environment)
       : spec_(spec), forms_(forms), places_(places), environment_(environment) {}
 
-  /// The words of one item; {args} as a whole item becomes as many as there are arguments.
+  /// The words of one item. An item that is only {args} becomes one word per argument.
   [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces, std::vector<std::string>& argv) {
     if (pieces.size() == 1 && pieces[0].place == Place::item && jobs::is_all(pieces[0])) {
       std::vector<std::string> words = arguments(pieces[0]);
@@ -59,7 +59,7 @@ class Expansion {
   }
 
  private:
-  /// The text that stands for the value there.
+  /// The replacement of a placeholder in this place.
   [[nodiscard]] std::string put(Place place, std::string_view placeholder, const std::string& value) {
     switch (place) {
       case Place::word:
@@ -74,7 +74,7 @@ class Expansion {
     return value;
   }
 
-  /// A variable that has exactly this value: the placeholder's own, or one more.
+  /// A variable with exactly this value: the placeholder's own, or an additional one.
   [[nodiscard]] std::string variable(std::string_view placeholder, const std::string& value) {
     std::string name = forms_.find(placeholder) != nullptr ? "HPSEARCH_HP_" + jobs::variable_part(placeholder)
                                                            : jobs::variable_of(placeholder);
@@ -84,7 +84,7 @@ class Expansion {
     return name;
   }
 
-  /// The hyperparameters, and behind them the channels that are passed as arguments.
+  /// The hyperparameters, followed by the channels that are passed as arguments.
   [[nodiscard]] std::vector<std::string> arguments(const EntrypointPiece& all) {
     const jobs::ArgumentForm form = *jobs::argument_form(all.text);
     const auto label = [&](const std::string& name) {

@@ -24,7 +24,7 @@ using jobs::LaunchSpec;
 
 namespace {
 
-/// hpsearch's own, and those of the job that this worker itself may be a part of.
+/// Variables of hpsearch, and those of a job that this worker itself may be part of.
 constexpr std::string_view own_identity[] = {
     "HPSEARCH_",
     "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -39,14 +39,15 @@ constexpr std::string_view own_identity[] = {
     "SLURM_PROCID",
 };
 
-/// Whether it is one of these; a name that ends in _ is a prefix.
+/// Whether it is one of `names`; a name that ends in _ is a prefix.
 bool is_one_of(std::string_view variable, std::span<const std::string_view> names) noexcept {
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
     return name.ends_with('_') ? variable.starts_with(name) : variable == name;
   });
 }
 
-/// The slot variables of programs (job contract §3): device names on a GPU worker, nothing on the processors.
+/// Sets the slot variables of programs (job contract §3): device names on a GPU worker, none on the
+/// processors.
 void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& environment) {
   const std::vector<std::string> devices = device_names(spec, machine);
   environment["HPSEARCH_SLOT_IDS"] = joined(slot_ids(spec, machine));
@@ -60,7 +61,7 @@ void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& e
   }
 }
 
-/// hpsearch's own variables.
+/// Sets hpsearch's own variables.
 void set_own_variables(const LaunchFacts& facts, ProgramStart& program) {
   Variables& environment = program.environment;
   const LaunchSpec& spec = facts.spec;
@@ -114,7 +115,7 @@ Variables given_environment(const LaunchSpec& spec, const LentMachine& machine) 
   }
   environment["PYTHONUNBUFFERED"] = "1";
   if (spec.contract.terminal) {
-    environment.emplace("TERM", "dumb");  // A worker that is a service has none.
+    environment.emplace("TERM", "dumb");  // A worker that runs as a service has none.
   }
   return environment;
 }

@@ -16,26 +16,26 @@ namespace hpsearch::workers {
 
 using Variables = std::map<std::string, std::string>;
 
-// The kernel's limit for one argument or one NAME=VALUE, its zero included (MAX_ARG_STRLEN).
+// The kernel's limit for one argument or one NAME=VALUE, with its zero byte (MAX_ARG_STRLEN).
 inline constexpr std::size_t longest_string = std::size_t{128} * 1024;
 
-/// The bytes of NAME=VALUE, its zero included.
+/// The bytes of NAME=VALUE, with its zero byte.
 [[nodiscard]] std::size_t string_size(const std::string& name, const std::string& value);
 
-/// Adds the hyperparameters that fit into one variable each, and those that the program's arguments name: the
-/// launch then fails for them. A quote takes five bytes in PAI_USER_ARGS, a letter up to twelve in PAI_HPS; a
-/// program that doesn't read such a variable shall not fail for it. Variables that are already set stay.
+/// Adds the hyperparameters that fit into one variable each, and those that the program's arguments name: for
+/// these the launch fails if they don't fit. A quote takes five bytes in PAI_USER_ARGS, a letter up to twelve
+/// in PAI_HPS; a program that doesn't read such a variable must not fail. Variables that are set stay.
 void add_hyperparameters(Variables hyperparameters, ProgramStart& program);
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, std::string_view between = ",");
 
-/// The slots that are devices, by number: none on the processors.
+/// The numbers of the slots that are devices; none on the processors.
 [[nodiscard]] std::vector<std::size_t> device_slots(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
-/// The same as texts.
+/// The same numbers as texts.
 [[nodiscard]] std::vector<std::string> slot_ids(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
-/// The devices of these slots, each once: several slots may share one.
+/// The devices of these slots without duplicates: several slots may share one.
 [[nodiscard]] std::vector<std::string> device_names(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
 /// The share of the machine's cores that each of the attempt's `processes` has.

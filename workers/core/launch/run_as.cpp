@@ -17,7 +17,7 @@ using jobs::LaunchSpec;
 
 namespace {
 
-/// The part of the launch that the worker would have to do as root for a user's program; "" = none.
+/// The part of the launch for which the worker would need root's rights over a user's program; "" = none.
 std::string needs_root(const LaunchSpec& spec) {
   const jobs::JobContract& contract = spec.contract;
   if (!contract.image.empty() || !contract.gpu_image.empty()) {
@@ -47,7 +47,7 @@ Error refused(const std::string& why) {
                "this worker runs programs as their submitter (--run-as submitter): " + why};
 }
 
-/// Variables for finding programs and for the language; none that identifies a user.
+/// Variables for finding programs and for the language. None of them identifies a user.
 constexpr std::string_view of_the_machine[] = {"PATH", "LANG", "LANGUAGE", "TZ"};
 constexpr std::string_view of_the_language = "LC_";
 

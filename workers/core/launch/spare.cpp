@@ -44,7 +44,7 @@ bool fits(const ProgramStart& spare, const ProgramStart& program) {
       lasting(spare.environment) != lasting(program.environment)) {
     return false;
   }
-  ProgramStart become = spare;  // All else, whatever there will be, is the same.
+  ProgramStart become = spare;  // Everything else is the same.
   become.environment = program.environment;
   become.directory = program.directory;
   become.token = program.token;

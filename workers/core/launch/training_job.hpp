@@ -10,7 +10,7 @@
 
 namespace hpsearch::workers {
 
-/// training_job.json (docs/job-contract.md). `argv`: of the entrypoint itself.
+/// training_job.json (docs/job-contract.md). `argv` is that of the entrypoint itself.
 [[nodiscard]] std::string training_job(const jobs::LaunchSpec& spec, const AttemptPlaces& places,
                                        const LentMachine& machine, const std::vector<std::string>& argv,
                                        const engine::Value& hparams);

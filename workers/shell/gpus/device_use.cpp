@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1024UL * 1024;
 
-/// It, or one it descends from, was started with one of `marks`.
+/// Whether the process or an ancestor was started with one of `marks`.
 bool descends(pid_t pid, const std::vector<std::string>& marks) {
   constexpr int deepest = 64;
   for (int depth = 0; depth < deepest && pid > 1; ++depth) {
@@ -72,7 +72,7 @@ bool DeviceUse::is_of(const Attempt& attempt, pid_t pid) const {
     const std::optional<ProcessInfo> info = process_info(pid);
     return !info || info->start_time == known->second;
   }
-  // Which of the dead are its own died with the agent that saw them alive.
+  // The agent that saw the dead processes alive has ended, so its knowledge about them is lost.
   return (attempt.had_leaked_processes && !process_info(pid)) || descends(pid, attempt.marks);
 }
 

@@ -18,7 +18,7 @@ namespace hpsearch::workers {
 
 namespace {
 
-// A process that has answered, or was killed, exits within moments unless the driver holds it.
+// A process that has answered, or was killed, exits shortly afterwards unless the driver blocks it.
 constexpr std::chrono::milliseconds time_to_go{2'000};
 constexpr std::chrono::milliseconds retry_after{10};
 constexpr std::size_t longest_report = std::size_t{4} * 1024 * 1024;
@@ -28,7 +28,7 @@ std::string seconds(std::chrono::milliseconds time) {
   return whole > 0 ? std::to_string(whole) + " s" : std::to_string(time.count()) + " ms";
 }
 
-/// 0 when it cannot be started.
+/// 0 if it can't be started.
 pid_t spawn(const std::vector<std::string>& command, int out) {
   std::vector<char*> argv;
   for (const std::string& word : command) {
@@ -41,10 +41,11 @@ pid_t spawn(const std::vector<std::string>& command, int out) {
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // One that hangs may outlive us.
+  ::posix_spawn_file_actions_addclosefrom_np(&files,
+                                             STDERR_FILENO + 1);  // A hanging one may outlive this process.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  // A session of its own: what a terminal sends to the worker is not for it.
+  // In its own session, so that it doesn't get a terminal's signals to the worker.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, argv.front(), &files, &attributes, argv.data(), environ);
@@ -66,7 +67,7 @@ DeviceWatch::DeviceWatch(net::Loop& loop, DeviceLook look) : loop_(loop), look_(
 
 DeviceWatch::~DeviceWatch() {
   if (child_ > 0) {
-    ::kill(child_, SIGKILL);  // Whoever adopts it reaps it, should the driver let it go.
+    ::kill(child_, SIGKILL);  // Its next parent reaps it if the driver ever releases it.
     ::waitpid(child_, nullptr, WNOHANG);
   }
 }
@@ -120,7 +121,7 @@ void DeviceWatch::start() {
   });
 }
 
-/// The process under way is not needed any more, whether it has exited or not.
+/// The current process isn't needed any more, whether it has exited or not.
 void DeviceWatch::let_go() {
   if (::waitpid(child_, nullptr, WNOHANG) == 0) {
     hanging_ = child_;
@@ -141,7 +142,7 @@ void DeviceWatch::read() {
       return;  // More comes later.
     }
   }
-  // It has closed its output, so it ends; if the driver keeps it nevertheless, it is one that hangs.
+  // It has closed its output, so it ends; if the driver blocks it nevertheless, it counts as hanging.
   let_go();
   const engine::Result<engine::Value> value = proto::parse_json(text_);
   engine::Result<DeviceReport> report = value ? device_report_from(*value) : value.error();

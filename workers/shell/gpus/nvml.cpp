@@ -19,7 +19,7 @@ namespace hpsearch::workers {
 
 namespace {
 
-// --- the part of NVML's interface that is used, as its reference manual gives it ---
+// --- the used part of NVML's interface, from its reference manual ---
 
 using Code = int;               // nvmlReturn_t
 using Handle = struct Opaque*;  // nvmlDevice_t
@@ -53,14 +53,14 @@ struct ProcessV1 {  // nvmlProcessInfo_v1_t
   unsigned pid;
   unsigned long long memory;
 };
-struct ProcessV2 {  // nvmlProcessInfo_v2_t, also of the calls that end in _v3
+struct ProcessV2 {  // nvmlProcessInfo_v2_t, also for calls that end in _v3
   unsigned pid;
   unsigned long long memory;
   unsigned gpu_instance;
   unsigned compute_instance;
 };
 
-/// The library, and calls by name. A symbol that is missing, or a call that is not supported, gives nothing.
+/// The library, and calls by name. A missing symbol or an unsupported call gives nothing.
 class Library {
  public:
   explicit Library(const std::string& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -81,7 +81,7 @@ class Library {
 
   template <class... Arguments>
   [[nodiscard]] std::optional<Code> call(const char* name, Arguments... arguments) const {
-    // The one way from dlsym's void* to a function.
+    // The only way from dlsym's void* to a function.
     const auto function = reinterpret_cast<Code (*)(Arguments...)>(::dlsym(handle_, name));
     return function == nullptr ? std::nullopt : std::optional(function(arguments...));
   }
@@ -118,19 +118,19 @@ bool add_processes(const Library& nvml, const char* name, Handle handle, Device&
     auto count = static_cast<unsigned>(held.size());
     const std::optional<Code> code = nvml.call(name, handle, &count, held.data());
     if (code == nvml_insufficient_size) {
-      held.resize(static_cast<std::size_t>(count) + held.size());  // More may begin meanwhile.
+      held.resize(static_cast<std::size_t>(count) + held.size());  // More processes may start meanwhile.
       continue;
     }
     if (code != nvml_success) {
-      return code.has_value();  // The field is known, and the driver has no value.
+      return code.has_value();  // The field is supported, and the driver has no value.
     }
     for (unsigned i = 0; i < std::min<std::size_t>(count, held.size()); ++i) {
       const std::int64_t pid = held[i].pid;
       const bool known = std::any_of(device.processes.begin(), device.processes.end(),
                                      [pid](const DeviceProcess& process) { return process.pid == pid; });
-      const bool told = held[i].memory != std::numeric_limits<unsigned long long>::max();
+      const bool has_memory = held[i].memory != std::numeric_limits<unsigned long long>::max();
       if (!known) {
-        device.processes.push_back({pid, told ? held[i].memory : 0});
+        device.processes.push_back({pid, has_memory ? held[i].memory : 0});
       }
     }
     return true;
@@ -138,7 +138,7 @@ bool add_processes(const Library& nvml, const char* name, Handle handle, Device&
   return true;
 }
 
-/// Those with a context of their own, and those that compute through the MPS server.
+/// Reads processes with their own context, and those that compute through the MPS server.
 void read_processes(const Library& nvml, Handle handle, Device& device) {
   for (const std::string& name : {std::string("nvmlDeviceGetComputeRunningProcesses"),
                                   std::string("nvmlDeviceGetMPSComputeRunningProcesses")}) {
@@ -212,7 +212,7 @@ void read_health(const Library& nvml, Handle handle, Device& device) {
   }
 }
 
-/// The instances of a GPU in MIG mode, after it.
+/// Adds the instances of a GPU in MIG mode after it.
 void read_instances(const Library& nvml, Handle handle, const Device& gpu, std::vector<Device>& devices) {
   unsigned most = 0;
   if (!nvml.does("nvmlDeviceGetMaxMigDeviceCount", handle, &most)) {
@@ -221,7 +221,7 @@ void read_instances(const Library& nvml, Handle handle, const Device& gpu, std::
   for (unsigned i = 0; i < most; ++i) {
     Handle instance = nullptr;
     if (!nvml.does("nvmlDeviceGetMigDeviceHandleByIndex", handle, i, &instance)) {
-      continue;  // Places of instances that are not made.
+      continue;  // Unused places for instances.
     }
     Device device;
     device.uuid = text_by(nvml, "nvmlDeviceGetUUID", instance);
@@ -241,11 +241,11 @@ void read_instances(const Library& nvml, Handle handle, const Device& gpu, std::
 
 struct Found {
   Handle handle = nullptr;
-  unsigned listed = 0;  ///< Its place in NVML's list.
+  unsigned listed = 0;  ///< Its index in NVML's list.
   std::tuple<unsigned, unsigned, unsigned> bus{};
 };
 
-/// All that answer, in the order of the PCI bus, as CUDA counts them.
+/// All GPUs that answer, in the order of the PCI bus, which CUDA uses.
 std::vector<Found> find_gpus(const Library& nvml, unsigned count, DeviceReport& report) {
   std::vector<Found> gpus;
   bool all_placed = true;

@@ -14,7 +14,7 @@ using engine::AttemptKey;
 
 namespace {
 
-// While a device lists processes of a program that has ended.
+// The time between polls while a device lists processes of an ended program.
 constexpr std::chrono::milliseconds look_again_after{500};
 
 }  // namespace
@@ -72,7 +72,7 @@ void SlotDevices::wait_until_free(const AttemptKey& key, std::function<void()> o
 
 void SlotDevices::look_for(const AttemptKey& key) {
   watch_->ask([this, key](const DeviceReport& report) {
-    take(report);  // First: a program that fails because its device did is not to blame.
+    take(report);  // First: a program that fails because its device failed isn't at fault.
     const auto found = waiting_.find(key);
     if (found == waiting_.end() || found->second.stuck) {
       return;

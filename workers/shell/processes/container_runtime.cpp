@@ -52,7 +52,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// The exit status; -1 when it was none, or did not come in time: a client's daemon may hang.
+/// The exit status; -1 if there was none, or it came too late: a client's daemon may hang.
 int status_of(std::vector<std::string> words, const char* seconds, const Variables& environment) {
   words.insert(words.begin(), {"timeout", "-k", "5", seconds});
   std::vector<std::string> variables;
@@ -64,7 +64,8 @@ int status_of(std::vector<std::string> words, const char* seconds, const Variabl
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // One that hangs may outlive us.
+  ::posix_spawn_file_actions_addclosefrom_np(&files,
+                                             STDERR_FILENO + 1);  // A hanging one may outlive this process.
   pid_t pid = 0;
   const int started = ::posix_spawnp(&pid, "timeout", &files, nullptr, pointers_to(words).data(),
                                      pointers_to(variables).data());
@@ -112,8 +113,8 @@ Status remove_container(const ContainerRecord& record, const Variables& environm
     if (status_of({record.program, "rm", "--force", record.name}, "60", environment) == 0) {
       return engine::Done{};
     }
-    // That there is none is a failure to some releases, and so is that it is being removed, or that nobody
-    // answers.
+    // To some releases it is an error if there is no container, if it is being removed, or if the daemon
+    // doesn't answer.
     if (status_of({record.program, "container", "inspect", record.name}, "20", environment) != 0 &&
         status_of({record.program, "version"}, "20", environment) == 0) {
       return engine::Done{};

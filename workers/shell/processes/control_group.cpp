@@ -24,7 +24,7 @@ bool write_to(const fs::path& path, const std::string& text) {
   return file && write_all(file.get(), text);
 }
 
-/// Where version 2 is mounted; "" when it is not.
+/// Where version 2 is mounted; "" if it isn't.
 std::string mount_point() {
   const auto mounts = read_file("/proc/self/mounts", longest_file);
   std::istringstream lines(mounts ? *mounts : std::string());
@@ -40,7 +40,7 @@ std::string mount_point() {
   return "";
 }
 
-/// This process's cgroup of version 2, below the mount point.
+/// This process's cgroup in version 2, below the mount point.
 std::string own_group() {
   const auto text = read_file("/proc/self/cgroup", longest_file);
   std::istringstream lines(text ? *text : std::string());
@@ -67,12 +67,12 @@ std::optional<ControlGroup> ControlGroup::make(const std::string& name) {
   struct statfs info {};
   const bool real = ::statfs(directory.c_str(), &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC &&
                     ::access((directory / "cgroup.kill").c_str(), W_OK) == 0;
-  if (!real) {  // Another file system lies over it, or a kernel before 5.14.
+  if (!real) {  // Another file system is mounted over it, or the kernel is older than 5.14.
     ::rmdir(directory.c_str());
     return std::nullopt;
   }
-  // Without the rest of it a program that lost one process to the kernel hangs. Not where memory is not
-  // counted.
+  // A program that loses one process to the kernel would hang, so all its processes are killed. Fails if
+  // memory isn't limited.
   static_cast<void>(write_to(directory / "memory.oom.group", "1"));
   return ControlGroup(directory);
 }

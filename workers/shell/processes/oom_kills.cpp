@@ -29,7 +29,7 @@ bool names(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-/// The group of this process in the hierarchy of version 1 that counts memory, or in version 2; "" = none.
+/// The memory cgroup of this process in version 1, or its cgroup in version 2; "" = none.
 std::string own_group(bool version_1) {
   const auto text = read_file("/proc/self/cgroup", longest_file);
   std::istringstream lines(text ? *text : std::string());
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> count_of_own_group() {
       continue;
     }
     const std::string file = version_1 ? "/memory.oom_control" : "/memory.events";
-    // In a container the group's name may be the host's, and what is mounted the group itself.
+    // In a container, the group's name may be the host's, and the mounted directory the group itself.
     for (const std::string& group : {place + own_group(version_1), place}) {
       if (const auto count = count_in(group + file)) {
         return count;

@@ -34,14 +34,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Between two looks at whether everything is gone; a killed process needs about one of the first.
+// The time between checks whether all processes have exited; a killed process needs about one of the first.
 constexpr std::chrono::milliseconds first_look = 5ms;
 constexpr std::chrono::milliseconds longest_look = 100ms;
 constexpr std::chrono::seconds patience_with_the_killed = 60s;
 
 constexpr const char* oom_score_file = "/proc/self/oom_score_adj";
 constexpr int highest_oom_score = 1000;
-// More than its shim's and its agent's, by a tenth of the machine's memory: who loses them gains nothing.
+// Higher than its shim's and its agent's, by a tenth of the machine's memory: killing those first would gain
+// nothing.
 constexpr int oom_score_above_ours = 100;
 
 struct Pipe {
@@ -49,10 +50,10 @@ struct Pipe {
   Descriptor write_end;
 };
 
-/// Pages are read by people and patterns: lines are not to be broken where a narrow window would end.
+/// People and patterns read whole lines, so a narrow terminal must not break them.
 constexpr winsize terminal_size{.ws_row = 50, .ws_col = 240, .ws_xpixel = 0, .ws_ypixel = 0};
 
-/// What is written to the other end of it comes here as it was written.
+/// Its output arrives unchanged.
 Result<Pipe> make_terminal() {
   Pipe pipe{Descriptor(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)), Descriptor()};
   std::array<char, 64> name{};
@@ -79,13 +80,13 @@ Result<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// Where a new process gave up, told to its parent through a pipe.
+/// The failed step of a new process, sent to its parent through a pipe.
 struct Failure {
   enum class Step : int { directory, user, run } step{};
   int error = 0;
 };
 
-/// As whom it runs, as the kernel takes it.
+/// The user of a process, in the kernel's types.
 struct Identity {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -97,14 +98,14 @@ struct Identity {
         groups(account.groups.begin(), account.groups.end()) {}
 };
 
-/// Everything the child needs, made before the fork: afterwards it may not allocate, since another thread may
-/// have held the allocator's lock at that moment.
+/// Everything that the child needs, made before the fork: afterwards it may not allocate, because another
+/// thread may have held the allocator's lock at that moment.
 struct ChildPlan {
   const char* program = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
   const char* directory = nullptr;
-  const Identity* user = nullptr;  ///< nullptr = it stays who we are.
+  const Identity* user = nullptr;  ///< nullptr = it keeps our user.
   std::string_view oom_score;
   int input = -1;
   int out = -1;
@@ -120,8 +121,8 @@ struct ChildPlan {
   ::_exit(ignored < 0 ? 126 : 127);
 }
 
-/// A program without a shim would hold its slots for ever. It does not get here when its shim died before
-/// this line; then the pipe of become() is closed.
+/// A program without a shim would hold its slots forever. If its shim ended before this line, the child
+/// doesn't get here, because the pipe of become() is closed.
 void die_with_parent(const ChildPlan& plan) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != plan.parent) {
@@ -129,9 +130,9 @@ void die_with_parent(const ChildPlan& plan) noexcept {
   }
 }
 
-/// Groups while it may still change them, the user last: then there is no way back, as all three uids are the
-/// user's. System calls and not the C library's functions, which would speak to threads that a fork does not
-/// copy.
+/// Changes the groups first, while that is allowed, and the user last: then there is no way back, because all
+/// three uids are the user's. Uses system calls, because the C library's functions would signal threads that
+/// a fork doesn't copy.
 void change_user(const ChildPlan& plan) noexcept {
   const Identity& user = *plan.user;
   if (::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0 ||
@@ -141,7 +142,7 @@ void change_user(const ChildPlan& plan) noexcept {
     give_up(plan, Failure::Step::user);
   }
   ::umask(022);
-  die_with_parent(plan);  // Again: the kernel has forgotten it with the old user.
+  die_with_parent(plan);  // Again, because the kernel resets it when the user changes.
 }
 
 [[noreturn]] void become(const ChildPlan& plan) noexcept {
@@ -155,7 +156,7 @@ void change_user(const ChildPlan& plan) noexcept {
   ::dup2(plan.input, STDIN_FILENO);
   ::dup2(plan.out, STDOUT_FILENO);
   ::dup2(plan.err, STDERR_FILENO);
-  // Whatever else is open here, a library's sockets included, ends with the exec.
+  // All other open files, those of libraries included, are closed by the exec.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   die_with_parent(plan);
   const rlimit no_core{0, 0};
@@ -169,7 +170,7 @@ void change_user(const ChildPlan& plan) noexcept {
     got = ::read(plan.go, &go, 1);
   } while (got < 0 && errno == EINTR);
   if (got != 1) {
-    ::_exit(127);  // The parent has exited, or does not need it any more.
+    ::_exit(127);  // The parent has exited, or doesn't need it any more.
   }
   if (plan.user != nullptr) {
     change_user(plan);
@@ -207,7 +208,7 @@ std::vector<ProcessInfo> marked_with(const std::vector<std::string>& tokens,
   return marked;
 }
 
-/// What a program gets for oom_score_adj; "" when ours cannot be read, and then it keeps ours.
+/// The program's oom_score_adj; "" if ours can't be read, and then the program inherits it.
 std::string oom_score_of_programs() {
   const auto text = read_file(oom_score_file, 64);
   int ours = 0;
@@ -222,13 +223,13 @@ void wait_for(pid_t pid) {
   }
 }
 
-/// Between us and a new process.
+/// The pipes between this process and a new one.
 struct Pipes {
-  Descriptor null;  ///< Its input, unless it has another.
+  Descriptor null;  ///< Its input, unless it gets another.
   Pipe out;
   Pipe err;
-  Pipe go;       ///< It waits for a byte there before it runs.
-  Pipe failure;  ///< It tells there why it can't.
+  Pipe go;       ///< The child waits for a byte there before it becomes the program.
+  Pipe failure;  ///< The child writes there why it failed.
 };
 
 Result<Pipes> make_pipes(bool terminal) {
@@ -249,7 +250,7 @@ Result<Pipes> make_pipes(bool terminal) {
   return pipes;
 }
 
-/// A process that waits to become the program. Its ends of the pipes are closed here.
+/// A process that waits to become the program. The child's ends of the pipes are closed here.
 Result<pid_t> fork_program(const ProgramStart& what, const std::string& program, const Descriptor* input,
                            Pipes& pipes) {
   std::vector<std::string> argv = what.argv;
@@ -287,7 +288,7 @@ Result<pid_t> fork_program(const ProgramStart& what, const std::string& program,
     return Error{Errc::unavailable, "cannot make a process: " + error_text(errno)};
   }
   if (pid == 0) {
-    // Copies of our ends in the child would keep both pipes open for ever.
+    // Copies of our ends in the child would keep both pipes open forever.
     ::close(pipes.go.write_end.get());
     ::close(pipes.failure.read_end.get());
     become(plan);
@@ -299,7 +300,7 @@ Result<pid_t> fork_program(const ProgramStart& what, const std::string& program,
   return pid;
 }
 
-/// A control group with that process; nothing where there can be none.
+/// A control group with that process; nothing if none can be made.
 std::optional<ControlGroup> group_of(pid_t pid) {
   std::optional<ControlGroup> group = ControlGroup::make("hpsearch-" + std::to_string(pid));
   if (group && !group->take(pid)) {
@@ -309,7 +310,7 @@ std::optional<ControlGroup> group_of(pid_t pid) {
   return group;
 }
 
-/// Has the process that waits become the program; why it didn't, or nothing.
+/// Makes the waiting process become the program. Returns why it failed, or nothing.
 std::optional<Failure> let_run(const Pipes& pipes) {
   const char word = 'g';
   while (::write(pipes.go.write_end.get(), &word, 1) < 0 && errno == EINTR) {
@@ -430,7 +431,7 @@ void ProgramShim::watch_death(pid_t pid, Kept& kept) {
   if (kept.process) {
     kept.death = loop_.when_readable(kept.process.get(), [this, pid] {
       if (const auto found = programs_.find(pid); found != programs_.end()) {
-        found->second.death = net::Watch();  // It stays readable.
+        found->second.death = net::Watch();  // It would stay readable.
       }
       reap();
     });
@@ -441,7 +442,7 @@ void ProgramShim::rename(pid_t pid, const std::string& token, OnEnd on_end) {
   Kept& kept = programs_.at(pid);
   kept.tokens.push_back(token);
   kept.on_end = std::move(on_end);
-  kept.oom_kills_before = oom_kills();  // What was before is not its end.
+  kept.oom_kills_before = oom_kills();  // Earlier kills aren't its end.
 }
 
 void ProgramShim::notify(pid_t pid, int signal) {
@@ -462,7 +463,7 @@ void ProgramShim::terminate(pid_t pid, std::chrono::milliseconds grace) {
   found->second.leave_until = std::chrono::steady_clock::now() + grace;
   const auto all = all_processes();
   if (!all) {
-    ::kill(pid, SIGTERM);  // A child that was not reaped; it ends its own children, or they are killed.
+    ::kill(pid, SIGTERM);  // A child that isn't reaped yet. It ends its own children, or they are killed.
     return;
   }
   for (const ProcessInfo& process : left_of(pid, *all)) {
@@ -531,7 +532,7 @@ void ProgramShim::sweep(pid_t pid) {
   auto all = all_processes();
   std::vector<ProcessInfo> left = all ? left_of(pid, *all) : std::vector<ProcessInfo>();
   if (all && kept.exited && left.empty()) {
-    // Only now: it costs a look into every process, and who was asked to end hears of it from those above.
+    // Only now, because it reads every process; a program that was asked to end is signaled above.
     all = all_processes();
     left = all ? marked_with(kept.tokens, *all) : std::vector<ProcessInfo>();
     if (all && left.empty()) {
@@ -540,7 +541,7 @@ void ProgramShim::sweep(pid_t pid) {
     }
   }
   if (!all && kept.killing && !kept.exited) {
-    ::kill(pid, SIGKILL);  // The others when they can be seen.
+    ::kill(pid, SIGKILL);  // The others are killed when they are visible.
   }
   ++kept.sweeps;
   if (kept.killing || !kept.leave_until || std::chrono::steady_clock::now() >= *kept.leave_until) {
@@ -561,8 +562,8 @@ void ProgramShim::end(std::map<pid_t, Kept>::iterator program) {
     end.out_of_memory = ended.group->ran_out_of_memory();
     ended.group->remove();
   }
-  // A group that does not count memory says nothing; what this process is in may. A shell hands on what its
-  // command was ended by as 128 + signal.
+  // A group without memory accounting counts nothing; this process's own group may. A shell reports a signal
+  // that killed its command as 128 + signal.
   const bool killed = end.code == (end.by_signal ? SIGKILL : 128 + SIGKILL) && !ended.killing;
   end.out_of_memory = end.out_of_memory || (killed && oom_kills() > ended.oom_kills_before);
   ended.on_end(end);
@@ -576,11 +577,11 @@ std::vector<ProcessInfo> ProgramShim::left_of(pid_t pid, const std::vector<Proce
     const std::vector<pid_t> members = kept.group->processes();
     ours.insert(members.begin(), members.end());
   }
-  bool alone = self != 1;  // As a container's first process we adopt strangers too.
+  bool alone = self != 1;  // The first process of a container adopts foreign processes, too.
   for (const auto& [other, kept] : programs_) {
     alone = alone && other == pid;
   }
-  // Every program begins a session, so a process in this session never belongs to a program.
+  // Every program begins a session, so processes in this session never belong to a program.
   const auto is_anothers = [&](const ProcessInfo& process) {
     return programs_.contains(process.session) || process.session == own_session ||
            before_us_.contains(process.pid);
@@ -592,13 +593,13 @@ std::vector<ProcessInfo> ProgramShim::left_of(pid_t pid, const std::vector<Proce
     if (process.session == pid) {
       ours.insert(process.pid);
     } else if (process.parent == self && !is_anothers(process)) {
-      // An orphan that made its own session. Without its mark it is nobody else's when nobody else runs.
+      // An orphan with its own session. Without the mark it belongs to this program if no other one runs.
       if (alone || started_with_any(process.pid, programs_.at(pid).tokens)) {
         ours.insert(process.pid);
       }
     }
   }
-  // Descendants of what is ours are ours too; parents may come after children in the table.
+  // Descendants of our processes are ours, too; parents may come after children in the table.
   for (bool grown = true; grown;) {
     grown = false;
     for (const ProcessInfo& process : all) {

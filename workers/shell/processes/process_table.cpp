@@ -25,7 +25,7 @@ std::string proc_path(pid_t pid, const char* name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
-/// The number that `text` begins with.
+/// The number at the beginning of `text`.
 template <class Number>
 Number first_number_in(std::string_view text) {
   Number number{};
@@ -37,9 +37,10 @@ struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
-/// Nothing when that is no line of the table.
+/// Nothing if it is no line of the table.
 std::optional<ProcessInfo> parse_stat(pid_t pid, const std::string& text) {
-  // "pid (name) state ppid pgrp session …"; the name may hold anything, so count from its last parenthesis.
+  // "pid (name) state ppid pgrp session …"; the name may have any characters, so fields are counted from its
+  // last parenthesis.
   const std::size_t name_end = text.rfind(") ");
   if (name_end == std::string::npos) {
     return std::nullopt;
@@ -86,7 +87,7 @@ std::optional<std::vector<ProcessInfo>> all_processes() {
     }
     const Descriptor file(::open(proc_path(pid, "stat").c_str(), O_RDONLY | O_CLOEXEC));
     if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
-      return std::nullopt;  // It may be there.
+      return std::nullopt;  // The process may exist.
     }
     std::array<char, 4096> text;  // Filled by read().
     const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : 0;
@@ -94,7 +95,7 @@ std::optional<std::vector<ProcessInfo>> all_processes() {
       return std::nullopt;
     }
     if (got <= 0) {
-      continue;  // Gone by now, or hidden from us.
+      continue;  // It has exited, or is hidden from us.
     }
     if (auto info = parse_stat(pid, std::string(text.data(), static_cast<std::size_t>(got)))) {
       ourselves = ourselves || pid == ::getpid();
@@ -129,7 +130,7 @@ void signal_exactly(const ProcessInfo& process, int signal) noexcept {
     }
     return;
   }
-  // The descriptor pins the process that has the pid now; it is the right one if it began at the same tick.
+  // The descriptor pins the process that has the pid now; it is the right one if it started at the same tick.
   const auto now = process_info(process.pid);
   if (now && now->start_time == process.start_time) {
     ::syscall(SYS_pidfd_send_signal, held.get(), signal, nullptr, 0);

@@ -26,15 +26,15 @@ namespace {
 
 constexpr std::size_t room_for_an_entry = 65'536;
 
-/// Of this thread. That of the C library is for all threads of the process.
+/// Sets the groups of this thread. The C library's function sets those of all threads.
 bool set_groups(const std::vector<std::uint64_t>& groups) noexcept {
   std::vector<gid_t> plain(groups.begin(), groups.end());
   return ::syscall(SYS_setgroups, plain.size(), plain.data()) == 0;
 }
 
-/// The group first: without root's files a thread keeps the right to change it, but should not need it.
+/// Sets the group first: without root's rights a thread could still change it, but shouldn't need to.
 bool set_files(std::uint64_t uid, std::uint64_t gid) noexcept {
-  constexpr unsigned unchanged = ~0U;  // No id: the answer is the present one.
+  constexpr unsigned unchanged = ~0U;  // An invalid id: the call returns the current one.
   ::setfsgid(static_cast<gid_t>(gid));
   ::setfsuid(static_cast<uid_t>(uid));
   return static_cast<gid_t>(::setfsgid(unchanged)) == gid && static_cast<uid_t>(::setfsuid(unchanged)) == uid;
@@ -48,7 +48,7 @@ Result<std::optional<UnixAccount>> find_account(const proto::UnixUser& user) {
   passwd* found = nullptr;
   const int error = ::getpwnam_r(user.name().c_str(), &entry, room.data(), room.size(), &found);
   if (found == nullptr) {
-    // Some services answer so when there is no such user (getpwnam(3)).
+    // Some services return these if there is no such user (getpwnam(3)).
     const bool none = error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
     return none ? Result<std::optional<UnixAccount>>(std::nullopt)
                 : Error{Errc::unavailable,
@@ -96,7 +96,7 @@ Status make_directory_of(const UnixAccount& account, const std::filesystem::path
     return file_error("cannot make directory", path, errno);
   }
   std::error_code error;
-  // An empty one of root's: made now, or by a worker that ended before the next line.
+  // An empty directory of root's: made now, or by a worker that ended before the next line.
   const bool fresh = S_ISDIR(found.st_mode) && found.st_uid == 0 && std::filesystem::is_empty(path, error);
   if (fresh && ::lchown(path.c_str(), uid, static_cast<gid_t>(account.gid)) != 0) {
     return file_error("cannot change the owner of", path, errno);
@@ -109,7 +109,7 @@ Status make_directory_of(const UnixAccount& account, const std::filesystem::path
 
 FilesAs::~FilesAs() {
   if (before_) {
-    // With a user's rights left behind, the next files of this thread would be the wrong ones.
+    // If a user's rights stayed, this thread's next files would belong to that user.
     const bool back = set_files(before_->uid, before_->gid) && set_groups(before_->groups);
     HPSEARCH_CHECK(back, "root gets its own rights back");
   }

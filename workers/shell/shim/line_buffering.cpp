@@ -31,7 +31,7 @@ void buffer_by_lines(ProgramStart& program) {
   }
   program.environment["_STDBUF_O"] = "L";
   append(program.environment["LD_PRELOAD"], *library);
-  // Programs that were built with the address sanitizer refuse to start behind another library.
+  // Programs with the address sanitizer refuse to start after another preloaded library.
   append(program.environment["ASAN_OPTIONS"], "verify_asan_link_order=0");
 }
 

@@ -16,7 +16,7 @@ using engine::Result;
 
 namespace {
 
-// More than ever connect at once; the kernel refuses others.
+// More than the expected simultaneous connections; the kernel refuses further ones.
 constexpr int backlog = 64;
 
 Result<sockaddr_un> address_of(const std::string& path) {

@@ -21,10 +21,10 @@ struct MetricScanner::Pattern {
   std::string metric;
   patterns::MetricPattern pattern;
   std::string text;
-  std::uint64_t step = 0;  ///< Counted where the pattern has no group for it.
-  bool flagged = false;    ///< It found something that is no number, and somebody was told.
-  bool doubted = false;    ///< What it finds may not be what its author means, and somebody was told.
-  std::optional<std::string> epoch = std::nullopt;  ///< That the line of the last match names.
+  std::uint64_t step = 0;  ///< Counted if the pattern has no group for it.
+  bool flagged = false;    ///< It matched text that is no number, and that was noted.
+  bool doubted = false;    ///< It may match another number than intended, and that was noted.
+  std::optional<std::string> epoch = std::nullopt;  ///< The epoch in the line of the last match.
 };
 
 namespace {
@@ -37,7 +37,7 @@ bool is_word(char c) {
          c == '.' || c == '/';
 }
 
-/// The word before `end`, which blanks and signs may follow there; "" = none.
+/// The word before `end`, which blanks and signs may follow; "" = none.
 std::string_view word_before(std::string_view text, std::size_t end) {
   while (end > 0 && !is_word(text[end - 1])) {
     --end;
@@ -49,7 +49,7 @@ std::string_view word_before(std::string_view text, std::size_t end) {
   return text.substr(begin, end - begin);
 }
 
-/// What of a pattern stands for itself before its number: without escapes, classes and repetitions.
+/// The literal text of a pattern before its number: without escapes, classes and repetitions.
 std::string literal_before_number(std::string_view pattern) {
   const std::size_t number = std::min(pattern.find("{number}"), pattern.find("(?P<value>"));
   const std::string_view before = pattern.substr(0, std::min(number, pattern.size()));
@@ -69,7 +69,7 @@ std::string literal_before_number(std::string_view pattern) {
   return literal;
 }
 
-/// Another metric whose number `value` is, by the word before it on the line; "" = it is the pattern's own.
+/// Another metric to which `value` belongs, by the word before it in the line; "" = it is the pattern's own.
 std::string_view other_metric(std::string_view line, std::string_view value, const std::string& metric,
                               const std::string& pattern) {
   const std::string literal = literal_before_number(pattern);
@@ -79,9 +79,9 @@ std::string_view other_metric(std::string_view line, std::string_view value, con
   return is_longer && !engine::names_the_same_metric(there, metric) ? there : std::string_view();
 }
 
-/// "3" of "Epoch 3/10" or "epoch: 3"; nothing if the line names none.
+/// "3" of "Epoch 3/10" or "epoch: 3"; nothing if the line has none.
 std::optional<std::string> epoch_of(std::string_view line) {
-  constexpr std::string_view word = "poch";  // With e or E before it.
+  constexpr std::string_view word = "poch";  // After e or E.
   const std::size_t found = line.find(word);
   if (found == std::string_view::npos) {
     return std::nullopt;
@@ -120,7 +120,7 @@ Result<MetricScanner> MetricScanner::compile(const std::map<std::string, std::st
 }
 
 std::vector<ProgramMessage> MetricScanner::scan(std::string_view printed) {
-  const std::string line = without_escapes(printed);  // A colour's number is nobody's metric.
+  const std::string line = without_escapes(printed);  // The number in an escape sequence is no metric.
   std::vector<ProgramMessage> messages;
   for (Pattern& pattern : patterns_) {
     const std::optional<patterns::MetricPattern::Found> found = pattern.pattern.find(line);

@@ -24,7 +24,7 @@ using files::Directory;
 namespace {
 
 constexpr std::size_t recent_bytes = 1024 * 1024;
-// Small enough to stay in the processor's nearest cache between being read and being looked through.
+// Small enough to stay in the processor's first cache between reading and scanning.
 constexpr std::size_t room_bytes = 64 * 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ ProgramLog::ProgramLog(Directory directory, std::string name, LogLimits limits, 
       name_(std::move(name)),
       limits_(limits),
       file_(std::move(file)),
-      recent_(new char[recent_bytes]),  // Not make_unique, which would write all of it.
+      recent_(new char[recent_bytes]),  // make_unique would write all of it.
       allowance_(static_cast<std::int64_t>(limits.burst)) {
 }
 
@@ -60,7 +60,7 @@ void ProgramLog::take(std::size_t bytes, Instant now) {
   if (waiting_ == 0 && allowance_ >= static_cast<std::int64_t>(bytes)) {
     append({recent_.get() + next_, bytes});
     allowance_ -= static_cast<std::int64_t>(bytes);
-    next_ = 0;  // So that a quiet program needs a small part of the ring only.
+    next_ = 0;  // A quiet program then uses only a small part of the ring.
     return;
   }
   next_ = (next_ + bytes) % recent_bytes;
@@ -73,7 +73,7 @@ void ProgramLog::take(std::size_t bytes, Instant now) {
 void ProgramLog::earn(Instant now) noexcept {
   const engine::Duration since = now - earned_.value_or(now);
   earned_ = now;
-  // More than the burst cannot be had, whatever time has passed.
+  // The allowance never exceeds the burst, after any time.
   const double earned = std::min(since.in_seconds() * static_cast<double>(limits_.bytes_per_second),
                                  2.0 * static_cast<double>(limits_.burst));
   allowance_ =
@@ -120,7 +120,7 @@ bool ProgramLog::append(std::string_view bytes) {
   }
   dropped_ += bytes.size();
   const auto here = logs::log_file_at(directory_, name_, begin_);
-  size_ = here ? here->size : size_;  // A part of it may have been taken.
+  size_ = here ? here->size : size_;  // A part of it may have been written.
   return false;
 }
 
@@ -144,7 +144,7 @@ bool ProgramLog::begin_piece() {
 
 std::string ProgramLog::last_lines(std::size_t limit) const {
   const std::uint64_t end = begin_ + size_;
-  // One byte more tells whether the first one kept begins a line.
+  // The additional byte shows whether the first kept one begins a line.
   const std::uint64_t wanted = std::min<std::uint64_t>(end, limit + 1);
   const Result<logs::LogReader> log = logs::LogReader::open(directory_, name_);
   return log ? workers::last_lines(log->read(end - wanted, wanted), limit) : "";

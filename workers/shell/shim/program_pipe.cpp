@@ -16,10 +16,10 @@ constexpr int pipe_bytes = 1024 * 1024;
 }  // namespace
 
 ProgramPipe::ProgramPipe(Descriptor end) : end_(std::move(end)) {
-  ::fcntl(end_.get(), F_SETPIPE_SZ, pipe_bytes);  // A flood then needs fewer turns.
+  ::fcntl(end_.get(), F_SETPIPE_SZ, pipe_bytes);  // A flood then needs fewer switches.
 }
 
-/// False when there is nothing to move, or no pipe of our own to be had.
+/// False if there is nothing to move, or we have no pipe.
 bool ProgramPipe::move_on() {
   if (!own_in_) {
     std::array<int, 2> ends{};

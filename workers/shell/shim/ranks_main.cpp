@@ -24,9 +24,10 @@
 #include "hpsearch/workers/shell/shim/program_log.hpp"
 
 // hpsearch-ranks COUNT FIRST-RANK LOG-DIRECTORY -- PROGRAM [ARGUMENT …]: the processes of one attempt on one
-// worker, one per slot. The first is the attempt's voice: its output is ours. What the others print goes to
-// LOG-DIRECTORY/stdout.N.log and stderr.N.log, N being their number here. Started by hpsearch-shim. Whoever
-// ends the attempt signals every process of it; only a checkpoint signal comes to us alone, and is passed on.
+// worker, one per slot. The output of the first is this program's output. The others' output goes to
+// LOG-DIRECTORY/stdout.N.log and stderr.N.log, N being their number here. Started by hpsearch-shim. The end
+// of the attempt is signaled to every process; only a checkpoint signal comes to this process alone, which
+// forwards it.
 
 namespace hpsearch::workers {
 namespace {
@@ -45,7 +46,7 @@ struct Process {
   bool ended = false;
 };
 
-/// One stream of a process that is not the first.
+/// A stream of a process that is not the first.
 struct Stream {
   Descriptor pipe;
   ProgramLog log;
@@ -85,7 +86,7 @@ Ends make_pipe() {
   ::_exit(why == ENOENT ? 127 : 126);
 }
 
-/// What is there, but not without end: a process that writes as fast as it is read is not to hide the end of
+/// Reads what is available, but with a limit: a process that writes continuously must not hide the end of
 /// another.
 void read_some(Stream& stream) {
   constexpr int most_pieces = 64;
@@ -103,7 +104,7 @@ void read_some(Stream& stream) {
   }
 }
 
-/// Written to our own standard error, which is the attempt's: the end of what a failed process said.
+/// Writes to our standard error, which is the attempt's: the last output of a failed process.
 void show_end(const std::filesystem::path& logs, std::uint64_t number) {
   constexpr std::uint64_t most_shown = 16 * 1024;
   const auto directory = files::Directory::open(logs);
@@ -118,13 +119,13 @@ void show_end(const std::filesystem::path& logs, std::uint64_t number) {
   }
 }
 
-/// How the whole has ended.
+/// The end of all processes.
 struct Ending {
   int status = 0;
-  std::optional<std::uint64_t> failed{};  ///< Whose failure that is.
+  std::optional<std::uint64_t> failed{};  ///< The process that failed.
 };
 
-/// Nothing while all is well and something runs.
+/// Nothing while no process has failed and some run.
 std::optional<Ending> reap(std::vector<Process>& processes, std::uint64_t first_rank) {
   for (std::uint64_t number = 0; number < processes.size(); ++number) {
     Process& process = processes[number];
@@ -134,7 +135,7 @@ std::optional<Ending> reap(std::vector<Process>& processes, std::uint64_t first_
     }
     process.ended = true;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (code != 0) {  // The rest could only wait for it; our parent ends what we leave behind.
+    if (code != 0) {  // The rest could only wait for it; our parent ends the remaining processes.
       fail(code, "rank " + std::to_string(first_rank + number) + " ended with " +
                      (WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
                                           : "status " + std::to_string(code)));
@@ -152,7 +153,7 @@ std::optional<Ending> reap(std::vector<Process>& processes, std::uint64_t first_
 volatile std::sig_atomic_t checkpoint_signal = 0;
 
 int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::path& logs, char** argv) {
-  // Asked to end, it waits for its processes, which were asked too.
+  // When the attempt is ended, it waits for its processes, which got the signal, too.
   ::signal(SIGTERM, SIG_IGN);
   for (const int signal : {SIGUSR1, SIGUSR2}) {
     ::signal(signal, [](int came) { checkpoint_signal = came; });
@@ -210,7 +211,7 @@ int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::pa
       for (Stream& stream : streams) {
         read_some(stream);
       }
-      streams.clear();  // Their logs are whole now.
+      streams.clear();  // Their logs are complete now.
       if (ending->failed.value_or(0) > 0) {
         show_end(logs, *ending->failed);
       }

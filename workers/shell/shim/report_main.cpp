@@ -30,9 +30,9 @@
 #include "hpsearch/workers/shell/own_directory.hpp"
 #include "hpsearch/workers/shell/shim/local_socket.hpp"
 
-// hpsearch-report: what a training program written in shell, or in anything that can start a process, says to
-// the search, and hears from it. One message, one answer. Outside a trial it says "continue" and does
-// nothing.
+// hpsearch-report: reports to the search and gets its answer, for a training program written in shell, or in
+// any language that can start a process. One message, one answer. Outside a trial it prints "continue" and
+// does nothing.
 
 namespace hpsearch::workers {
 namespace {
@@ -46,14 +46,14 @@ using engine::Status;
 using engine::Value;
 using Clock = std::chrono::steady_clock;
 
-// Exit statuses: the directive, or what went wrong.
+// Exit statuses: the directive, or the kind of failure.
 constexpr int exit_continue = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 constexpr int exit_pause = 10;
 constexpr int exit_stop = 11;
 
-// Below the length the answer comes from this machine; a training does not wait longer for it than this.
+// Below the length the answer comes from this machine; a program doesn't wait longer for it than this.
 constexpr double default_patience = 10;
 
 struct Arguments {
@@ -110,10 +110,10 @@ Result<Value> metrics_from(const std::vector<std::string>& assignments) {
   return Value(std::move(metrics));
 }
 
-/// Whether it is the directory, or an entry at any depth below it: also by links, and also a link that leads
-/// out.
+/// Whether the path is the directory, or an entry at any depth below it: also through links, and also if it
+/// is a link that leads out.
 bool lies_in(const fs::path& path, const fs::path& directory) {
-  const fs::path entry = path.has_filename() ? path : path.parent_path();  // Without a slash at its end.
+  const fs::path entry = path.has_filename() ? path : path.parent_path();  // Without a slash at the end.
   std::vector<fs::path> places = {entry};
   if (entry.filename() != "." && entry.filename() != "..") {
     places.push_back(entry.has_parent_path() ? entry.parent_path() : ".");
@@ -132,7 +132,7 @@ bool lies_in(const fs::path& path, const fs::path& directory) {
   return false;
 }
 
-/// The checkpoint's files where the worker takes them from, and nothing else there.
+/// Moves the checkpoint's files to where the worker takes them from, and removes all others there.
 Status hand_over(const fs::path& path) {
   const std::string directory = variable("HPSEARCH_CHECKPOINT_DIR");
   std::error_code error;
@@ -144,9 +144,9 @@ Status hand_over(const fs::path& path) {
                  "HPSEARCH_CHECKPOINT_DIR is not set; set it together with HPSEARCH_SOCKET"};
   }
   if (lies_in(path, directory)) {
-    return Done{};  // It was written there already, with all that lies beside it.
+    return Done{};  // It was written there, with all files beside it.
   }
-  // The program's own, where it says: links in its path are meant, and so are mounts.
+  // The program chose the path: its links and mounts are followed.
   const fs::path named = path.has_filename() ? path : path.parent_path();
   const bool whole = fs::is_directory(named, error);
   const fs::path above = named.has_parent_path() ? named.parent_path() : fs::path(".");
@@ -178,7 +178,7 @@ bool wait_for(int descriptor, short what, std::optional<Clock::time_point> deadl
   }
 }
 
-/// The worker's answer; nothing when there was none in time.
+/// The worker's answer; nothing if none came in time.
 Result<std::optional<Value>> ask(const std::string& address, const Value& message,
                                  std::optional<Clock::time_point> deadline) {
   const Result<Descriptor> connection = connect_locally(address);
@@ -218,7 +218,7 @@ Result<std::optional<Value>> ask(const std::string& address, const Value& messag
   return std::optional<Value>(*std::move(value));
 }
 
-/// Without limit where the answer is the search's decision, or says that a checkpoint is safe.
+/// No limit if the answer is the search's decision, or confirms that a checkpoint is stored.
 std::optional<Clock::time_point> deadline_of(const std::string& type, const Arguments& arguments) {
   const std::optional<std::uint64_t> length = engine::number_in<std::uint64_t>(variable("HPSEARCH_LENGTH"));
   const bool decides = type == "report" && arguments.group == "validation" && length && arguments.step &&
@@ -232,7 +232,7 @@ std::optional<Clock::time_point> deadline_of(const std::string& type, const Argu
   return Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 1e6) * 1000));
 }
 
-int obey(const Value& answer, bool print_length) {
+int print_answer(const Value& answer, bool print_length) {
   if (const Value* error = answer.at_path("error"); error != nullptr && error->as_text() != nullptr) {
     return fail(exit_failed, *error->as_text());
   }
@@ -246,7 +246,7 @@ int obey(const Value& answer, bool print_length) {
     return exit_continue;
   }
   std::cout << directive << std::endl;
-  // An unknown directive of a later worker must not be taken for "continue".
+  // An unknown directive of a later worker must not count as "continue".
   return directive == "continue" ? exit_continue : directive == "pause" ? exit_pause : exit_stop;
 }
 
@@ -274,7 +274,7 @@ int run(const std::string& type, const Arguments& arguments, bool print_length) 
   if (address.empty()) {
     std::cerr << "hpsearch-report: not in a trial: " << engine::compact_json(Value(std::move(message)))
               << "\n";
-    return obey(Value::Map{}, print_length);
+    return print_answer(Value::Map{}, print_length);
   }
   if (type == "checkpoint") {
     if (const Status handed = hand_over(arguments.checkpoint); !handed) {
@@ -289,7 +289,7 @@ int run(const std::string& type, const Arguments& arguments, bool print_length) 
   if (!*answer && type != "log") {
     std::cerr << "hpsearch-report: no answer in time; continue\n";
   }
-  return obey(answer->value_or(Value::Map{}), print_length);
+  return print_answer(answer->value_or(Value::Map{}), print_length);
 }
 
 int parse_and_run(int argc, char** argv) {

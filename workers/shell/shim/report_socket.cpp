@@ -19,8 +19,8 @@ using engine::Result;
 namespace {
 
 constexpr std::size_t most_connections = 64;
-constexpr std::size_t most_unanswered = 256;  // Those included that have ended.
-// Then other descriptors want a turn.
+constexpr std::size_t most_unanswered = 256;  // Includes connections that have ended their side.
+// Then other descriptors are served.
 constexpr std::size_t lines_per_turn = 256;
 constexpr std::size_t most_behind = std::size_t{256} * 1024;
 constexpr std::chrono::milliseconds first_look_for_room{1};
@@ -65,7 +65,7 @@ void ReportSocket::accept_all() {
       ::close(number);
       continue;
     }
-    if (connections_.size() >= most_unanswered) {  // Who asked and left is answered in vain.
+    if (connections_.size() >= most_unanswered) {  // The answer to a client that has left is never read.
       connections_.erase(std::find_if(connections_.begin(), connections_.end(),
                                       [](const auto& entry) { return entry.second.ended; }));
     }
@@ -175,7 +175,7 @@ void ReportSocket::flush(ConnectionId id, Connection& connection) {
         close_if_done(id);
       });
       return;
-    } else if (errno != EINTR) {  // Nobody is there.
+    } else if (errno != EINTR) {  // The client has left.
       connection.mute = true;
       behind.clear();
     }

@@ -34,14 +34,15 @@ namespace {
 
 constexpr std::size_t read_piece = 64 * 1024;
 constexpr int pieces_per_turn = 16;
-// What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
+// A program leaves at most the pipe's size in its pipe when it ends; if there is more, another process still
+// writes.
 constexpr int turns_at_end = 64;
-// Whoever follows a log that cannot keep up sees its end that often.
+// How often a reader of the log sees its end if the log can't keep up.
 constexpr std::chrono::milliseconds catch_up_after = 100ms;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
-// Beyond it, only what decides is written: the agent has been away for long.
+// Beyond it, only messages that decide are written, because the agent has been down for long.
 constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
-// Of lines that a disk does not take.
+// The size of lines that a disk rejects.
 constexpr std::size_t most_unwritten = std::size_t{16} * 1024 * 1024;
 constexpr std::chrono::milliseconds again_after = 500ms;
 constexpr std::uint64_t longest_grace_ms = 7ULL * 24 * 3'600 * 1'000;
@@ -114,7 +115,7 @@ Status Shim::launch(LaunchOrder order) {
   if (!socket) {
     return socket.error();
   }
-  // Nobody but its user and root can then connect to it.
+  // Only its user and root can then connect to it.
   if (const auto& account = order.program.account;
       account && ::lchown(order.report_socket.c_str(), static_cast<uid_t>(account->uid),
                           static_cast<gid_t>(account->gid)) != 0) {
@@ -142,7 +143,7 @@ Status Shim::launch(LaunchOrder order) {
   return Done{};
 }
 
-/// In the spare, or as any program is started.
+/// Runs the program in the spare, or starts it like any program.
 Result<RunningProgram> Shim::run(const LaunchOrder& order) {
   const auto on_record = [this, &order](const RunningProgram& program) {
     return directory_.write_process({.pid = program.pid,
@@ -205,17 +206,17 @@ void Shim::read_agent() {
   }
   const auto messages =
       agent_messages_.feed({piece.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))});
-  if (got <= 0 || !messages) {  // The agent has ended; the next one finds the listener.
+  if (got <= 0 || !messages) {  // The agent has ended; the next one connects to the listener.
     agent_watch_ = net::Watch();
     agent_.reset();
     return;
   }
   for (const ToShim& message : *messages) {
-    std::visit([this](const auto& known) { obey(known); }, message);
+    std::visit([this](const auto& known) { execute(known); }, message);
   }
 }
 
-void Shim::obey(const AnswerQuestion& answer) {
+void Shim::execute(const AnswerQuestion& answer) {
   const auto open = open_.find(answer.question);
   if (open != open_.end()) {
     const ConnectionId connection = open->second;
@@ -224,13 +225,13 @@ void Shim::obey(const AnswerQuestion& answer) {
   }
 }
 
-void Shim::obey(const AnswerBelow& answer) {
+void Shim::execute(const AnswerBelow& answer) {
   ahead_below_ = Units{answer.step};
   thinning_.decides_from(ahead_below_);
   ahead_line_ = answer.line;
 }
 
-void Shim::obey(const SendSignal& signal) {
+void Shim::execute(const SendSignal& signal) {
   asked_ = true;
   switch (static_cast<SendSignal::Which>(signal.which)) {
     case SendSignal::Which::checkpoint:
@@ -243,12 +244,12 @@ void Shim::obey(const SendSignal& signal) {
   }
 }
 
-void Shim::obey(const DropJournal& drop) {
+void Shim::execute(const DropJournal& drop) {
   journal_->drop_before(drop.before);
 }
 
-void Shim::obey(const RunAttempt& /*run*/) {
-  // It runs one.
+void Shim::execute(const RunAttempt& /*run*/) {
+  // It already runs one.
 }
 
 void Shim::send_to_agent() {
@@ -269,12 +270,12 @@ void Shim::send_to_agent() {
   });
 }
 
-/// The agent's own files may have a place left where the journal has none, and then nobody else would say it.
+/// The agent's own files may have space when the journal has none, and only this message can report it.
 void Shim::send_reason_to_agent(const std::string& why) {
   if (std::exchange(unwritten_because_, why) != why) {
     net::log(net::Level::warning, why);
   }
-  if (agent_) {  // One that does not read hears it the next time.
+  if (agent_) {  // An agent that doesn't read gets it the next time.
     const std::string text = framed(JournalNews{why});
     static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   }
@@ -291,7 +292,7 @@ void Shim::heard(ConnectionId connection, std::string_view line) {
     show(*remark);
   }
   const bool below = ahead_below_ != Units{} && (remark != nullptr || is_below_length(message));
-  // One after the other: an answer must not overtake that to an earlier question.
+  // In order: an answer must not overtake the answer to an earlier question.
   const bool answered = below && socket_->unanswered(connection) == 1;
   if (!answered) {
     open_[question] = connection;
@@ -302,7 +303,7 @@ void Shim::heard(ConnectionId connection, std::string_view line) {
   }
 }
 
-/// Remarks are lines of the log; progress is one whenever it has come to another percent.
+/// Remarks become lines of the log; progress becomes one when its percentage changes.
 void Shim::show(const RemarkMessage& remark) {
   std::string line = remark.log;
   if (remark.percent && remark.percent != shown_percent_) {
@@ -310,7 +311,7 @@ void Shim::show(const RemarkMessage& remark) {
     line = "progress " + std::to_string(*remark.percent) + "%";
   }
   if (!line.empty()) {
-    read_output(out_);  // What was printed before comes before it.
+    read_output(out_);  // Earlier output comes before it.
     out_.log->append(line + "\n");
   }
 }
@@ -366,10 +367,10 @@ void Shim::take_line(const Output& output, std::string_view line) {
       return;
     }
   }
-  if (!lookalike_told_) {
+  if (!lookalike_noted_) {
     const auto stream = &output == &out_ ? PrintedTo::stdout_stream : PrintedTo::stderr_stream;
     if (const std::optional<std::string> why = why_no_report(line, stream)) {
-      lookalike_told_ = true;  // One example is enough.
+      lookalike_noted_ = true;  // One example is enough.
       record(
           JournalMessageReceived{0, false, LookalikeMessage{beginning_of(without_escapes(line), 120), *why}},
           false);
@@ -396,7 +397,7 @@ void Shim::tell_unread(bool ended) {
   }
 }
 
-/// Never while something was decided: then every question is the agent's.
+/// False once something was decided: then the agent answers every question.
 bool Shim::is_below_length(const ProgramMessage& message) const {
   const auto* metrics = std::get_if<MetricsMessage>(&message);
   return metrics != nullptr && metrics->step < ahead_below_;
@@ -424,8 +425,8 @@ void Shim::program_ended(const ProgramEnd& end) {
 
 // --- the journal ---
 
-/// In order; what is `droppable` is left out rather than kept waiting, and any line that is no question
-/// rather than kept for ever.
+/// Records in order. If the disk is full, `droppable` records are left out, and so are all lines that are no
+/// questions once there are too many.
 void Shim::record(JournalRecord record, bool droppable) {
   if (droppable && (!unwritten_.empty() || journal_->wanted() > largest_journal)) {
     return;
@@ -441,7 +442,7 @@ void Shim::record(JournalRecord record, bool droppable) {
   write_down();
 }
 
-/// Who asks waits for its answer anyway, and is read again when the disk has taken what was said.
+/// A program that asks waits for its answer anyway. It is read again when the disk has accepted its messages.
 void Shim::hold_questions() {
   if (socket_) {
     socket_->hold(unwritten_bytes_ > most_unwritten);
@@ -450,8 +451,8 @@ void Shim::hold_questions() {
 
 void Shim::write_down() {
   while (!unwritten_.empty()) {
-    // A line need not survive a power failure: the program that said it does not either, and the daemon
-    // hears of it only when it is in the agent's spool.
+    // A line needn't survive a power failure: its program doesn't survive it either, and the daemon
+    // receives it only when it is in the agent's spool.
     const auto& [record, bytes] = unwritten_.front();
     const bool durable = !std::holds_alternative<JournalMessageReceived>(record);
     if (!journal_->append(record, durable)) {
@@ -474,7 +475,7 @@ void Shim::write_down() {
 void Shim::end_if_done() {
   if (ended_ && unwritten_.empty()) {
     directory_.remove_process();
-    loop_.post([this] { on_end_(); });  // Behind the last word to the agent.
+    loop_.post([this] { on_end_(); });  // After the last message to the agent.
   }
 }
 

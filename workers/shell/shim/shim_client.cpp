@@ -36,12 +36,12 @@ namespace {
 constexpr int records_per_turn = 256;
 constexpr std::chrono::milliseconds next_look = 20ms;
 constexpr std::int64_t looks_before_warning = 250;
-// The shim always reads; only a stopped one makes us wait, and then the next writable moment is soon
-// enough.
+// The shim always reads; only a stopped one makes us wait, and then the next time the socket is writable is
+// soon enough.
 constexpr int longest_send_ms = 200;
 constexpr std::int64_t sweeps_before_warning = 3000;
 constexpr std::chrono::milliseconds shim_look_every = 1s;
-// Who stops a shim that often wants more than to look at it. Less of that where its program has to end.
+// Somebody who stops a shim this often doesn't just inspect it. Fewer times if its program has to end.
 constexpr int most_stopped_looks = 10;
 constexpr int most_stopped_looks_at_end = 2;
 
@@ -70,7 +70,7 @@ Result<StartedShim> start_shim(const std::filesystem::path& shim, std::vector<st
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                      0644);
   ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  // A session of its own: what a terminal does to the agent is not done to it.
+  // In its own session, so that it doesn't get a terminal's signals to the agent.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
   const int error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environ);
@@ -113,7 +113,7 @@ void ShimClient::attach(std::uint64_t position) {
   look_for_shim();
 }
 
-/// That it was started stands before what is still to be read.
+/// Reads the first record, which says that the program was started.
 void ShimClient::read_beginning() {
   std::uint64_t beginning = 0;
   if (position_ == 0 || started_ || !journal_) {
@@ -152,7 +152,7 @@ void ShimClient::send(const ToShim& message) {
   flush();
 }
 
-/// What is sent is the kernel's: it arrives though we die. So nothing is held back without need.
+/// The kernel delivers sent bytes even if this process ends, so messages aren't delayed without need.
 void ShimClient::flush() {
   while (connection_ && !unsent_.empty()) {
     const ssize_t put =
@@ -171,7 +171,7 @@ void ShimClient::flush() {
       }
       again_ = loop_.after(next_look, [this] { flush(); });
     }
-    return;  // A dead shim is noticed where it is read from.
+    return;  // The reader notices a dead shim.
   }
 }
 
@@ -190,8 +190,8 @@ void ShimClient::watch_over(pid_t shim) {
   shim_watch_ = shim_ ? loop_.every(shim_look_every, [this] { look_at_shim(); }) : net::Watch();
 }
 
-/// A program may send signals to its shim: a stopped one reads nothing, writes nothing, and would hold the
-/// attempt's slot for ever.
+/// A program may send signals to its shim: a stopped one neither reads nor writes, and would hold the
+/// attempt's slot forever.
 void ShimClient::look_at_shim() {
   const std::optional<ProcessInfo> now = process_info(shim_->pid);
   if (over_ || !now || now->start_time != shim_->start_time) {
@@ -250,7 +250,7 @@ bool ShimClient::open_journal() {
     if (journal) {
       journal_ = *std::move(journal);
     }
-    // A program that has put something else in its place has none, as one that removed it.
+    // If a program has replaced it, there is none, as if it was removed.
     const bool gone =
         !journal && (journal.error().code == Errc::not_found || journal.error().code == Errc::wrong_state);
     unreadable_ = journal || gone ? "" : journal.error().message;
@@ -263,7 +263,7 @@ void ShimClient::read_journal() {
     return;
   }
   if (!open_journal()) {
-    if (!unreadable_.empty()) {  // For now: short of files, or memory.
+    if (!unreadable_.empty()) {  // A shortage of files or memory is temporary.
       read_again_ = loop_.after(next_look, [this] { read_journal(); });
     }
     return;
@@ -287,7 +287,7 @@ void ShimClient::read_journal() {
   });
 }
 
-/// False when it was the last one.
+/// False if it was the last one.
 bool ShimClient::take(const JournalRecord& record) {
   const std::shared_ptr<bool> present = present_;
   if (const auto* started = std::get_if<JournalStarted>(&record)) {
@@ -319,13 +319,13 @@ void ShimClient::connection_lost() {
   look_for_shim();
 }
 
-/// There is no connection: the shim is done, or dead, or was started by an earlier agent.
+/// There is no connection: the shim has finished, has died, or was started by an earlier agent.
 void ShimClient::look_for_shim() {
   if (over_) {
     return;
   }
   if (!open_journal() && !unreadable_.empty()) {
-    look_again(unreadable_);  // It may be kept, and running.
+    look_again(unreadable_);  // A shim may hold it and run.
     return;
   }
   const std::shared_ptr<bool> present = present_;
@@ -344,8 +344,8 @@ void ShimClient::look_for_shim() {
       read_journal();
       return;
     }
-    // It is just beginning, or ending; or its socket is gone, and then the journal is all that is heard of
-    // it.
+    // It is starting, or ending; or its socket is missing, and then only its journal can be
+    // read.
     const std::string why = connection ? "somebody else listens there" : connection.error().message;
     read_journal();
     if (*present && !over_) {
@@ -354,7 +354,7 @@ void ShimClient::look_for_shim() {
     }
     return;
   }
-  // Nobody keeps it, or writes any more: what the journal says is all.
+  // No shim holds the journal or writes to it any more: it is complete.
   if (journal_) {
     while (std::optional<JournalRecord> record = journal_->next(position_)) {
       if (!take(*record)) {
@@ -362,7 +362,7 @@ void ShimClient::look_for_shim() {
       }
     }
     if (!journal_->unreadable().empty()) {
-      look_again(journal_->unreadable());  // What it says of the end may be there.
+      look_again(journal_->unreadable());  // It may contain the end of the program.
       return;
     }
   }
@@ -376,7 +376,7 @@ void ShimClient::look_again(const std::string& why) {
   again_ = loop_.after(next_look, [this] { look_for_shim(); });
 }
 
-/// The shim lives and cannot be told: what has to end now is ended as the process record names it.
+/// The shim runs but can't be reached: a program that must end now is ended by its process record.
 void ShimClient::kill_unknown() {
   const std::optional<ProcessRecord> program = kill_wanted_ ? directory_.read_process() : std::nullopt;
   const auto all = program ? all_processes() : std::nullopt;
@@ -389,18 +389,18 @@ void ShimClient::kill_unknown() {
 
 void ShimClient::give_up() {
   if (!started_) {
-    // A shim that was started and has not begun yet must find that it came too late.
+    // A shim that was started and hasn't begun yet must find that it is too late.
     Result<JournalWriter> journal = JournalWriter::open(directory_.journal());
     if (!journal) {
       const Error why = journal.error();
       const std::shared_ptr<bool> present = present_;
       if (reports_a_bad_disk(why.message)) {
-        handlers_.on_unwritten(why.message);  // First: or its trial comes back at once.
+        handlers_.on_unwritten(why.message);  // First: otherwise its trial would come back at once.
       }
       if (!*present) {
         return;
       }
-      // Another agent's may begin after all, and could not be told that it comes too late. Ours has ended,
+      // Another agent's shim may still start, and could not be stopped. Ours has ended,
       // and starts nothing before it has a journal.
       if (why.code == Errc::wrong_state || (attached_ && why.code != Errc::not_found)) {
         look_again(why.message);
@@ -422,11 +422,11 @@ void ShimClient::give_up() {
   sweep();
 }
 
-/// The shim is dead. What of its program is alive holds a slot and reports to nobody.
+/// The shim is dead. Living processes of its program hold a slot, and their reports are lost.
 void ShimClient::sweep() {
   const Status readable = directory_.process_can_be_read();
   const auto all = readable ? all_processes() : std::nullopt;
-  if (!all) {  // What is left cannot be told.
+  if (!all) {  // The remaining processes are unknown.
     look_again(readable ? "/proc cannot be read" : readable.error().message);
     return;
   }

@@ -13,10 +13,10 @@
 #include "hpsearch/workers/shell/shim/shim.hpp"
 #include "hpsearch/workers/shell/shim/waiting_shim.hpp"
 
-// hpsearch-shim ATTEMPT-DIRECTORY: keeps one attempt's program, whatever happens to the worker that wanted
-// it. Started by hpsearch-worker, with a connection to it as standard input.
+// hpsearch-shim ATTEMPT-DIRECTORY: runs one attempt's program, even if the worker that started it
+// ends. Started by hpsearch-worker, with a connection to it as standard input.
 //
-// hpsearch-shim --ahead SPARE-DIRECTORY: keeps a spare, until the worker names the attempt that it is for.
+// hpsearch-shim --ahead SPARE-DIRECTORY: runs a spare, until the worker names its attempt.
 
 namespace hpsearch::workers {
 namespace {
@@ -30,7 +30,7 @@ int fail(int status, const std::string& message) {
   return status;
 }
 
-/// What this process logs goes there from now on.
+/// Writes this process's log there from now on.
 void log_into(const AttemptDirectory& attempt) {
   const std::string path = (attempt.root() / "shim.log").string();
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -42,7 +42,7 @@ void log_into(const AttemptDirectory& attempt) {
 
 int run(const char* directory, bool ahead) {
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
-  // It ends after its program, not because a terminal closes or a service stops.
+  // It ends after its program, not when a terminal closes or a service stops.
   for (const int number : {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}) {
     ::signal(number, SIG_IGN);
   }

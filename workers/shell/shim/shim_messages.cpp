@@ -8,7 +8,7 @@
 namespace hpsearch::workers {
 namespace {
 
-// An answer may quote what was wrong with the longest line that a program can say.
+// An answer may quote the longest line of a program.
 constexpr std::size_t longest_message = 1024 * 1024;
 
 }  // namespace

@@ -27,11 +27,11 @@ namespace {
 constexpr std::chrono::minutes longest_imports = 5min;
 constexpr std::string_view ready = "ready\n";
 constexpr std::string_view begun = "begun\n";
-// A spare that is ready does nothing but read; one that somebody has stopped is not waited for.
+// A ready spare only reads; the shim doesn't wait for one that was stopped.
 constexpr std::chrono::milliseconds longest_give{1000};
 constexpr std::size_t longest_last_words = 64 * 1024;
 
-/// The last line of what is in a pipe.
+/// The last line of the bytes in a pipe.
 std::string last_line(const Descriptor& pipe) {
   std::string text;
   std::array<char, 4096> piece;  // Filled by read().
@@ -87,7 +87,7 @@ Result<std::unique_ptr<SpareProgram>> SpareProgram::start(net::Loop& loop, const
   return spare;
 }
 
-/// Its end is heard of as any program's.
+/// Its end is reported like that of every program.
 void SpareProgram::look() {
   std::array<char, 64> piece;  // Filled by recv().
   const ssize_t got = ::recv(conversation_.get(), piece.data(), piece.size(), MSG_DONTWAIT);
@@ -109,7 +109,7 @@ Result<RunningProgram> SpareProgram::become(const ProgramStart& program,
                                             const ProgramShim::BeforeRun& before_run,
                                             ProgramShim::OnEnd on_end) {
   look();
-  // Others may have its standard input too: that this can be written to says little.
+  // Other processes may have its standard input, too, so a successful write isn't enough.
   const std::optional<ProcessInfo> process = process_info(running_.pid);
   if (!process || process->dead() || process->start_time != running_.start_time) {
     return Error{Errc::wrong_state, "it has ended"};
@@ -156,7 +156,7 @@ Status SpareProgram::give(const std::string& text) {
     }
   }
   ::shutdown(conversation_.get(), SHUT_WR);
-  // That it was written says nothing: a socket takes it without a reader.
+  // A successful write isn't enough: a socket accepts bytes without a reader.
   std::string answer;
   while (answer.size() < begun.size()) {
     std::array<char, 16> piece;  // Filled by recv().
@@ -173,18 +173,18 @@ Status SpareProgram::give(const std::string& text) {
                          : Status(Error{Errc::wrong_state, "it answers what is not understood"});
 }
 
-void SpareProgram::kill(std::function<void()> on_gone) {
+void SpareProgram::kill(std::function<void()> on_killed) {
   on_end_ = {};
-  on_gone_ = std::move(on_gone);
+  on_killed_ = std::move(on_killed);
   programs_.kill(running_.pid);
 }
 
 void SpareProgram::ended(const ProgramEnd& end) {
   watch_ = net::Watch();
   patience_ = net::Watch();
-  if (on_gone_) {
-    on_gone_();
-  } else if (const OnEnd on_end = std::move(on_end_)) {  // Which may kill it, in vain.
+  if (on_killed_) {
+    on_killed_();
+  } else if (const OnEnd on_end = std::move(on_end_)) {  // It may try to kill it, which has no effect.
     const std::string said = last_line(running_.err);
     const std::string how = is_late_        ? "its imports took more than 5 minutes"
                             : end.by_signal ? "signal " + std::to_string(end.code)

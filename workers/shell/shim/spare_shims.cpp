@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What the attempt before it needs at its start goes first.
+// The start of the current attempt has priority.
 constexpr std::chrono::milliseconds start_after = 50ms;
 constexpr std::chrono::minutes longest_idle = 1min;
 
@@ -35,7 +35,7 @@ bool is_stopped(const StartedShim& shim) {
   return process && process->parent == ::getpid() && process->stopped();
 }
 
-/// Whether the shim is silent: it only speaks when its spare has ended.
+/// Whether the shim is silent: it sends something only when its spare has ended.
 bool is_waiting(const StartedShim& shim) {
   char byte = 0;
   const bool is_connected = static_cast<bool>(shim.connection);
@@ -44,7 +44,7 @@ bool is_waiting(const StartedShim& shim) {
          (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-/// One that somebody has stopped doesn't notice that nobody wants it. With it, its spare ends.
+/// A stopped shim doesn't notice that its connection is closed. Its spare ends with it.
 void end_stopped(const StartedShim& shim) {
   if (shim.connection && is_stopped(shim)) {
     ::kill(shim.pid, SIGKILL);
@@ -81,7 +81,7 @@ std::optional<SpareShims::Taken> SpareShims::take(const jobs::LaunchSpec& spec, 
     } else if (is_started && is_for_it) {
       without_.insert(spec.key.experiment);
     }
-    end_stopped(spare->shim);  // Not the one that is taken: it is no longer there.
+    end_stopped(spare->shim);  // The taken one is no longer in the list.
     spare = spares_.erase(spare);
   }
   return taken;

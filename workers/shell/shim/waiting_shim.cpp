@@ -37,7 +37,7 @@ Status WaitingShim::start() {
   return engine::Done{};
 }
 
-/// Only the first message: what comes after it is for the attempt's Shim to read.
+/// Reads only the first message: later ones are for the attempt's Shim.
 void WaitingShim::read_agent() {
   for (;;) {
     std::array<char, 4096> piece;  // Filled by recv().
@@ -58,7 +58,7 @@ void WaitingShim::read_agent() {
   }
 }
 
-/// The spare's record goes first: from now on, it is found by that of its attempt.
+/// The spare's record is removed first: from now on, it is found by the attempt's.
 void WaitingShim::run(const std::string& directory) {
   agent_watch_ = net::Watch();
   remove_place();
@@ -67,7 +67,7 @@ void WaitingShim::run(const std::string& directory) {
   shim_ = std::make_unique<Shim>(loop_, attempt, on_end_, std::move(spare_));
   if (const Status started = shim_->start(std::move(agent_)); !started) {
     net::log(net::Level::error, started.error().message);
-    on_end_();  // With this process, the spare ends.
+    on_end_();  // The spare ends with this process.
   }
 }
 

@@ -38,7 +38,7 @@ using files::Kind;
 
 namespace {
 
-/// Size and checksum of one file, and its content on the disk for good.
+/// The size and the checksum of a file, whose content is synced to the disk.
 Result<std::pair<std::uint64_t, std::uint32_t>> seal(const Directory& directory, const fs::path& name) {
   const Result<Descriptor> file = directory.file(name);
   if (!file) {
@@ -116,8 +116,8 @@ Status seal_tree(const Directory& directory, const std::string& prefix, int dept
   return directory.sync();
 }
 
-/// A program that copies the checkpoint it started from brings the old manifest along; its own file of that
-/// name would be lost instead, so it is refused.
+/// Removes the manifest that a program copied with the checkpoint from which it started. A program's own file
+/// with that name would be lost, so it is refused.
 Status drop_old_manifest(const Directory& from) {
   const Result<std::optional<Kind>> there = from.kind(manifest_name);
   if (!there || !there->has_value()) {
@@ -131,8 +131,8 @@ Status drop_old_manifest(const Directory& from) {
   return from.remove(manifest_name);
 }
 
-/// Without its path.
-CheckpointReport told_in(const CheckpointManifest& manifest, Units step) {
+/// The report without its path.
+CheckpointReport report_from(const CheckpointManifest& manifest, Units step) {
   CheckpointReport report;
   report.step = step;
   report.files = manifest.files.size();
@@ -171,10 +171,10 @@ Result<CheckpointReport> fill(const Directory& from, const Directory& to, const 
   if (const Status written = to.write(manifest_name, proto::manifest_text(manifest), true); !written) {
     return written.error();
   }
-  return told_in(manifest, step);
+  return report_from(manifest, step);
 }
 
-/// What lies in `to` already stays: the program wrote it later.
+/// Files that exist in `to` stay, because the program wrote them later.
 void put_back(const Directory& trial, const std::string& unfinished, const Directory& to) {
   const Result<Directory> from = trial.directory(unfinished);
   const Result<std::vector<Entry>> entries =
@@ -206,7 +206,7 @@ Status not_anothers(const Directory& experiment, std::uint64_t store) {
                    "remove that directory if nobody needs it"};
 }
 
-/// Of two stores that claim it at once, one is refused.
+/// If two stores claim it at once, one is refused.
 Status claim(const Directory& experiment, std::uint64_t store) {
   if (store != 0) {
     const Status written =
@@ -218,7 +218,7 @@ Status claim(const Directory& experiment, std::uint64_t store) {
   return not_anothers(experiment, store);
 }
 
-/// An earlier save of this step is replaced; what somebody else has put there is left alone.
+/// An earlier save of this step may be replaced; files of others are left unchanged.
 Status may_be_replaced(const Directory& trial, const std::string& place, const AttemptKey& key, Units step) {
   const Result<std::optional<Kind>> there = trial.kind(place);
   if (!there || !there->has_value()) {
@@ -255,7 +255,7 @@ Result<std::optional<Shelf>> shelf_of(const Directory& root, const AttemptKey& k
   return std::optional(Shelf{*std::move(experiment), *std::move(trial)});
 }
 
-/// Moves what is in `from` to its place. Nothing of it is lost when that fails.
+/// Moves the content of `from` to its place. No file is lost if that fails.
 Result<CheckpointReport> place_on(const Shelf& shelf, const Directory& from, const std::string& place,
                                   const AttemptKey& key, Units step) {
   const std::string unfinished = "." + place + ".unfinished";
@@ -309,17 +309,17 @@ Result<std::optional<CheckpointReport>> publish(const Directory& from, const Dir
     return shelf.error();
   }
   if (shelf->has_value()) {
-    put_back((*shelf)->trial, "." + place + ".unfinished", from);  // A worker died while it moved them.
+    put_back((*shelf)->trial, "." + place + ".unfinished", from);  // A worker ended while it moved them.
   }
   const Result<std::vector<Entry>> entries = from.entries();
   if (!entries) {
     return entries.error();
   }
   if (entries->empty()) {
-    // A worker that died before it could tell has left it complete in its place.
-    const Result<Directory> told =
+    // A worker that ended before its report has left it complete in its place.
+    const Result<Directory> directory =
         shelf->has_value() ? (*shelf)->trial.directory(place) : from.failed("cannot open", "", ENOENT);
-    return told ? told_by(*told, manifest_name, step) : std::nullopt;
+    return directory ? report_of(*directory, manifest_name, step) : std::nullopt;
   }
   if (!shelf->has_value()) {
     const Status made = root.make_directories(checkpoint_place("", key, step).parent_path());
@@ -352,13 +352,13 @@ fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units ste
          (engine::label_of(key) + "-" + std::to_string(count(step)));
 }
 
-std::optional<CheckpointReport> told_by(const Directory& directory, const std::string& manifest_file,
-                                        Units step) {
+std::optional<CheckpointReport> report_of(const Directory& directory, const std::string& manifest_file,
+                                          Units step) {
   const Result<CheckpointManifest> manifest = read_manifest(directory, manifest_file);
   if (!manifest) {
     return std::nullopt;
   }
-  CheckpointReport report = told_in(*manifest, step);
+  CheckpointReport report = report_from(*manifest, step);
   report.path = directory.name().string();
   return report;
 }
@@ -379,7 +379,7 @@ Status verify_checkpoint(const Directory& place) {
     }
     const auto sealed = seal(place, entry.path);
     if (!sealed && sealed.error().code == Errc::unavailable) {
-      return sealed.error();  // Its place is at fault, and may come back.
+      return sealed.error();  // Reading failed, and may succeed later.
     }
     if (!sealed || sealed->first != entry.bytes || sealed->second != entry.crc32c) {
       return Error{Errc::corrupt, entry.path + " is missing or damaged"};

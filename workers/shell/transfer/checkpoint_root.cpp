@@ -21,7 +21,7 @@ using engine::Status;
 
 constexpr std::size_t longest_mark = 4'096;
 
-/// Two machines often give one user different numbers.
+/// Describes the owners, because two machines often have different numbers for one user.
 std::string whose(const std::filesystem::path& root) {
   struct stat info {};
   const std::string us = "this worker runs as uid " + std::to_string(::geteuid());

@@ -33,7 +33,7 @@ constexpr std::chrono::seconds patience = 30s;
 constexpr std::size_t longest_owner = std::size_t{64} * 1024;
 constexpr std::size_t most_answer = std::size_t{4} << 20U;
 
-/// The user who has the directory; its group is enough, for nothing there is another user's.
+/// The owner of the directory, with its group only: no files of other users are needed.
 std::optional<UnixAccount> owner_of(const Directory& root, const std::string& name, std::uint64_t min_uid) {
   const auto found = files::status_of(root, name);
   if (!found || !S_ISDIR(found->st_mode) || found->st_uid < std::max<std::uint64_t>(min_uid, 1)) {
@@ -51,13 +51,13 @@ bool is_stores(const Directory& experiment, std::uint64_t store) {
   return owner && *owner == proto::checkpoint_owner(store);
 }
 
-/// Whether nothing is there any more.
+/// Whether nothing is left at the place.
 bool remove_one(ExperimentId experiment, const fs::path& place, std::uint64_t store, std::uint64_t min_uid) {
   if (!checkpoints::is_place_of_a_checkpoint(place.string(), experiment)) {
     return false;
   }
   const std::string name = std::to_string(experiment.number());
-  // With our rights: users need none above their own directories.
+  // With the worker's rights: users need none above their own directories.
   const auto root = Directory::open(place.parent_path().parent_path().parent_path());
   const auto owner = root ? owner_of(*root, name, min_uid) : std::nullopt;
   if (!owner) {

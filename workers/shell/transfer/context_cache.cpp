@@ -161,7 +161,7 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
     return failed(Errc::unavailable, "it has announced no HTTP address");
   }
   const std::string target = "/api/v1/contexts/" + digest;
-  // A knock first: a daemon that is away is known soon, while a large context may take its time.
+  // Checks first whether the daemon answers: an outage is noticed soon, while a large context may take time.
   const auto there = ask(daemon, {.method = "HEAD", .target = target, .patience = patience_with_knocking});
   if (!there) {
     return failed(Errc::unavailable,

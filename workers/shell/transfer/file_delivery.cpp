@@ -135,7 +135,7 @@ class Sender {
 
   FilesSent send() {
     FileOffer offer = read();
-    // Half an offer must not go out: it would say that the other half is gone.
+    // An incomplete offer must not be sent, because it would mean that the other files were removed.
     for (int offers = 0; offers < most_offers && !stop_.stop_requested(); ++offers) {
       const Result<Value> answer = ask(place() + "/" + std::to_string(unsent_.key.attempt.number()) +
                                            "?lease=" + std::to_string(unsent_.key.lease.number()),

@@ -42,22 +42,22 @@ namespace {
 constexpr const char* stamps_name = "context.json";
 constexpr const char* sent_name = "sent.json";
 constexpr const char* work_name = "ml/usercode";
-constexpr std::size_t most_files = 100'000;  // Of one attempt: what makes more is a leak.
+constexpr std::size_t most_files = 100'000;  // The maximum for one attempt; more files are a sign of a leak.
 constexpr proto::JsonLimits stamps_limits{
     .bytes = std::size_t{256} * 1024 * 1024, .depth = 4, .nodes = std::size_t{16} * 1024 * 1024};
 
-/// What nobody but the kernel sets: a file that was written, replaced or renamed has another pair.
+/// Only the kernel sets these: a file that was written, replaced or renamed has another pair.
 using Stamp = std::pair<std::uint64_t, std::uint64_t>;
 
 struct Stamps {
-  std::vector<std::uint64_t> pairs;  ///< Inode and time of change in turn.
+  std::vector<std::uint64_t> pairs;  ///< Inodes and times of change, alternating.
 };
 
 void spell(auto& fields, proto::Is<Stamps> auto& stamps) {
   fields("pairs", stamps.pairs);
 }
 
-/// In sent.json: what the daemon was told of the trial's files, or is to be.
+/// The content of sent.json: the change that the daemon has received, or must receive.
 struct SentRecord {
   std::uint64_t attempt = 0;
   std::uint64_t lease = 0;
@@ -85,7 +85,7 @@ std::uint64_t size_of(const struct ::stat& status) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-/// Empty if the file cannot be read: then everything counts as new.
+/// Empty if the file can't be read: then everything counts as new.
 std::set<Stamp> stamps_in(const Directory& attempt) {
   std::set<Stamp> known;
   const Result<Stamps> stamps = read_json_file<Stamps>(attempt, stamps_name, stamps_limits);
@@ -108,10 +108,10 @@ void drop(DroppedFiles& dropped, const fs::path& path, std::uint64_t bytes, std:
   }
 }
 
-/// Takes what is new from a working directory to a trial's files.
+/// Moves new files from a working directory to a trial's files.
 class Mover {
  public:
-  /// `owner`: of the files that may be taken; none = all are.
+  /// `owner`: only files of this user are taken; none = all.
   Mover(const std::set<Stamp>& known, std::optional<std::uint64_t> owner, const Directory& files,
         DroppedFiles& dropped)
       : known_(known), owner_(owner), files_(files), dropped_(dropped) {}
@@ -167,7 +167,7 @@ class Mover {
     }
   }
 
-  /// `to` is where what is `below` goes, once it is opened.
+  /// `to` is the target directory of `below`, once it is opened.
   Status place(const Directory& from, const std::string& name, const fs::path& below,
                std::optional<Directory>& to) {
     if (!to) {
@@ -177,11 +177,11 @@ class Mover {
       }
       to.emplace(*std::move(made));
     }
-    // An earlier attempt's of that name.
+    // A file of an earlier attempt with that name.
     const Status gone = to->has(name) ? files::remove_tree(*to, name) : Status(Done{});
     const Status moved = gone ? files::move_entry(from, name, *to, name) : gone;
-    // Here, where the user can't exchange it any more: a hard link to what the user may not read keeps its
-    // owner.
+    // Checked here, where the user can't replace it: a hard link to a file that the user may not read keeps
+    // that file's owner.
     const auto status = moved && owner_ ? files::status_of(*to, name) : std::nullopt;
     if (!moved || !owner_ || (status && status->st_uid == *owner_)) {
       return moved;
@@ -190,7 +190,7 @@ class Mover {
     return Error{Errc::wrong_state, "belongs to another user than the program's"};
   }
 
-  /// A file or link that an earlier attempt left in the place of a directory makes way.
+  /// Removes a file or link of an earlier attempt that is in the place of a directory.
   Result<Directory> room_for(const fs::path& below) {
     fs::path path;
     for (const fs::path& part : below) {
@@ -251,7 +251,7 @@ std::string limit_text(const Keeping& keeping) {
   return "keep_files.max_mb is " + std::to_string(keeping.max_bytes / 1'000'000);
 }
 
-/// A trial may not have more than the whole experiment: its largest files go.
+/// A trial may not exceed the limit of the whole experiment: its largest files are dropped.
 void trim(const Directory& files, std::vector<Listed>& listed, const Keeping& keeping,
           DroppedFiles& dropped) {
   std::sort(listed.begin(), listed.end(), [](const Listed& a, const Listed& b) {
@@ -272,7 +272,7 @@ Result<T> read_kept(const Directory& directory, const char* name) {
   return read_json_file<T>(directory, name, proto::kept_files_limits);
 }
 
-/// The files of the trial are others now: the daemon is to hear of it.
+/// Records that the trial's files have changed, so that the change is sent to the daemon.
 Status note_change(const Directory& trial, SentRecord record) {
   const Result<SentRecord> before = read_kept<SentRecord>(trial, sent_name);
   record.change = before ? before->change + 1 : 1;
@@ -285,7 +285,7 @@ DroppedFiles dropped_of(const Directory& trial) {
   return dropped ? *std::move(dropped) : DroppedFiles();
 }
 
-/// Where its list is missing or damaged, what is there is counted anew.
+/// If its list is missing or damaged, the existing files are counted again.
 KeptTrials kept_in(const Directory& experiment) {
   if (Result<KeptTrials> kept = read_kept<KeptTrials>(experiment, proto::kept_trials_name)) {
     return *std::move(kept);
@@ -311,7 +311,7 @@ bool is_better(const KeptTrial& a, const KeptTrial& b, const Keeping& keeping) {
   return a.metric.has_value() != b.metric.has_value() ? a.metric.has_value() : a.turn > b.turn;
 }
 
-/// Takes the files of the worst trials until the rest fits; tells which.
+/// Drops the files of the worst trials until the rest fits; returns these trials.
 std::vector<engine::TrialNumber> make_room(const Directory& experiment, KeptTrials& kept,
                                            const Keeping& keeping) {
   std::sort(kept.trials.begin(), kept.trials.end(),
@@ -349,12 +349,12 @@ std::vector<engine::TrialNumber> make_room(const Directory& experiment, KeptTria
   return gone;
 }
 
-/// What is dropped now and was not `before`.
+/// The files that are dropped now and weren't `before`.
 std::string dropped_text(const DroppedFiles& dropped, const DroppedFiles& before,
                          const std::vector<engine::TrialNumber>& gone) {
-  constexpr std::size_t most_told = 3;
+  constexpr std::size_t most_named = 3;
   std::string text;
-  std::size_t told = 0;
+  std::size_t named = 0;
   std::uint64_t more = dropped.unnamed - std::min(dropped.unnamed, before.unnamed);
   for (const DroppedFile& file : dropped.files) {
     const bool known = std::any_of(before.files.begin(), before.files.end(), [&file](const DroppedFile& old) {
@@ -363,7 +363,7 @@ std::string dropped_text(const DroppedFiles& dropped, const DroppedFiles& before
     if (known) {
       continue;
     }
-    if (told++ < most_told) {
+    if (named++ < most_named) {
       text += (text.empty() ? "" : "; ") + file.path + " is not kept: " + file.why;
     } else {
       ++more;
@@ -379,7 +379,7 @@ std::string dropped_text(const DroppedFiles& dropped, const DroppedFiles& before
   return text;
 }
 
-/// What was dropped, and the trials whose files have changed.
+/// The dropped files, and the trials whose files have changed.
 struct TakenFiles {
   std::string dropped;
   std::vector<engine::TrialNumber> changed;
@@ -421,7 +421,8 @@ Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDire
   if (listed.empty()) {
     static_cast<void>(files::remove_tree(*trial, proto::kept_files_name).has_value());
     if (dropped.files.empty()) {
-      static_cast<void>(experiment->remove(number).has_value());  // It left nothing: no trace of it.
+      static_cast<void>(
+          experiment->remove(number).has_value());  // It left no files, so nothing of it is kept.
       return TakenFiles();
     }
   }
@@ -435,7 +436,7 @@ Result<TakenFiles> take_files(const fs::path& state_directory, const AttemptDire
   for (const KeptTrial& other : kept.trials) {
     now.turn = std::max(now.turn, other.turn + 1);
     if (other.trial == key.trial && is_better(other, now, keeping)) {
-      now.metric = other.metric;  // Of an earlier attempt.
+      now.metric = other.metric;  // The metric of an earlier attempt.
     }
   }
   std::erase_if(kept.trials, [&key](const KeptTrial& other) { return other.trial == key.trial; });
@@ -489,7 +490,7 @@ Result<std::string> KeptFiles::take(const AttemptDirectory& attempt, const engin
       }
     }
     return std::move(taken->dropped);
-  } catch (const std::exception& error) {  // Memory is short, or a name is longer than a path may be.
+  } catch (const std::exception& error) {  // Memory is short, or a path is too long.
     return Error{Errc::unavailable, std::string("cannot keep files: ") + error.what()};
   }
 }
@@ -552,7 +553,7 @@ void KeptFiles::sent(std::uint64_t store, const UnsentFiles& files) {
     return;
   }
   record->sent = true;
-  // Where that cannot be written it is sent again some day.
+  // If that can't be written, it is sent again later.
   static_cast<void>(write_json_file(files.directory, sent_name, *record, false).has_value());
   unsent_[store].erase({files.key.experiment, files.key.trial});
 }

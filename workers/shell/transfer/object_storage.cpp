@@ -23,8 +23,8 @@ using files::Directory;
 
 namespace {
 
-/// Where the manifest of a checkpoint lies on whose content is stored and not here any more: an agent that
-/// ends now could not tell, and the next one is asked for it again.
+/// The path of the manifest of a checkpoint whose content is stored and not here any more: an agent that
+/// ends before its report leaves it for the next one.
 std::string receipt_of(const fs::path& place) {
   return "." + place.filename().string() + ".stored";
 }
@@ -32,13 +32,13 @@ std::string receipt_of(const fs::path& place) {
 Status carry(const fs::path& from, const std::string& address,
              const std::map<std::string, std::string>& environment) {
   const std::string to = jobs::rclone_place(address);
-  // An earlier save of this step may be there whole: its manifest says nothing of what is to come.
+  // An earlier save of this step may be complete there: its manifest doesn't describe the new content.
   const Status bare =
       net::run_rclone({"delete", to, std::string("--include=/") + manifest_name}, environment);
   if (!bare && bare.error().message.find("directory not found") == std::string::npos) {
     return bare;
   }
-  // Whole or not there: what is left of an earlier try without a manifest is overwritten, file by file.
+  // Complete or absent: the rest of an earlier try without a manifest is overwritten, file by file.
   const Status content = net::run_rclone(
       {"sync", "--links", from.string(), to, std::string("--exclude=/") + manifest_name}, environment);
   return content ? net::run_rclone({"copyto", (from / manifest_name).string(), to + "/" + manifest_name},
@@ -51,8 +51,8 @@ bool names_one_of(std::string_view said, std::initializer_list<std::string_view>
                      [said](std::string_view word) { return said.find(word) != std::string_view::npos; });
 }
 
-/// Of what rclone said of a store that is there, for which asking again would not help: not_found, the
-/// checkpoint is not; bad_request, it is refused. unavailable: anything else.
+/// The kind of an error of rclone if a retry would not help: not_found, the
+/// checkpoint doesn't exist; bad_request, the store refuses. unavailable: any other error.
 Errc reason_of(std::string_view said) {
   const bool refused =
       names_one_of(said, {"AccessDenied", "Access Denied", "Forbidden", "Unauthorized", "InvalidAccessKeyId",
@@ -88,7 +88,7 @@ Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& fr
   const std::string address = checkpoint_place(wanted.root, wanted.key, wanted.step).string();
   const Result<Directory> trial = staging->directory(place.parent_path());
   if (!staged.value()) {
-    std::optional<CheckpointReport> stored = trial ? told_by(*trial, receipt, wanted.step) : std::nullopt;
+    std::optional<CheckpointReport> stored = trial ? report_of(*trial, receipt, wanted.step) : std::nullopt;
     if (stored) {
       stored->path = address;
     }
@@ -103,7 +103,7 @@ Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& fr
     return Error{carried.error().code,
                  "cannot store a checkpoint at " + report.path + ": " + carried.error().message};
   }
-  Status kept = trial->remove(receipt);  // Of an earlier save of this step.
+  Status kept = trial->remove(receipt);  // From an earlier save of this step.
   const Result<Directory> stored = kept ? trial->directory(name) : kept.error();
   kept = stored ? files::move_entry(*stored, manifest_name, *trial, receipt) : Status(stored.error());
   if (kept) {

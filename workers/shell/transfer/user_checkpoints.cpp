@@ -29,14 +29,14 @@ using files::Directory;
 
 namespace {
 
-/// Of `path` below `storage`; nothing: it is elsewhere.
+/// The part of `path` below `storage`; nothing if it is elsewhere.
 std::optional<fs::path> below(const fs::path& path, const fs::path& storage) {
   const fs::path relative = path.lexically_normal().lexically_relative(storage.lexically_normal());
   const bool is_below = !storage.empty() && !relative.empty() && *relative.begin() != "..";
   return is_below ? std::optional(relative == "." ? fs::path() : relative) : std::nullopt;
 }
 
-/// Users who have it open may pass through it. The state directory above it stays closed to them.
+/// Lets users pass through who know its path. The state directory above it stays closed to them.
 Status let_through(const Directory& directory) {
   struct stat info {};
   const bool done = ::fstat(directory.descriptor(), &info) == 0 &&
@@ -45,7 +45,7 @@ Status let_through(const Directory& directory) {
   return done ? Status(Done{}) : Status(directory.failed("cannot change the mode of", "", errno));
 }
 
-/// `relative` below the storage, made if it is not there.
+/// Opens `relative` below the storage, and makes it if it doesn't exist.
 Result<Directory> passable(const fs::path& storage, const fs::path& relative) {
   const Status made = make_directories(storage);
   Result<Directory> opened = made ? Directory::open(storage) : made.error();
@@ -58,7 +58,7 @@ Result<Directory> passable(const fs::path& storage, const fs::path& relative) {
   return done ? std::move(opened) : done.error();
 }
 
-/// With root's rights: the root, and in it the experiment's directory, which is the user's.
+/// With root's rights: opens the root and, in it, the experiment's directory, which is the user's.
 Result<Directory> root_in_default_storage(const UnixAccount& account, const fs::path& storage,
                                           const fs::path& relative, const AttemptKey& key) {
   Result<Directory> root = passable(storage, relative);
@@ -78,7 +78,7 @@ Result<std::optional<CheckpointReport>> publish_checkpoint_as(const UnixAccount&
   const std::optional<fs::path> relative = below(root, default_storage);
   if (!relative) {
     const Result<FilesAs> user = FilesAs::begin(account);
-    // Also `from`: it is the user's, and so is the attempt's directory above it to pass through.
+    // This includes `from`: it is the user's, and the user may pass through the attempt's directory above it.
     return user ? publish_checkpoint(from, root, key, step, store) : user.error();
   }
   const Result<Directory> opened = open_own_directory(from);
@@ -127,7 +127,7 @@ Status storage_is_writable(const UnixAccount& account, const jobs::LaunchSpec& s
     return Done{};
   }
   Status writable = make_directories(spec.checkpoint_root);
-  // The system call: access() goes by the real user, and the C library works out the rest itself.
+  // Calls the kernel: access() uses the real user, and the C library computes the rest itself.
   if (writable &&
       ::syscall(SYS_faccessat2, AT_FDCWD, spec.checkpoint_root.c_str(), W_OK | X_OK, AT_EACCESS) != 0 &&
       errno == EACCES) {

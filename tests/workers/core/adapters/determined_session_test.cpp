@@ -34,12 +34,12 @@ DeterminedTrial small_trial() {
   return trial;
 }
 
-/// A harness and a worker around one session; what it does becomes text.
+/// A harness and a worker around one session; its effects become text.
 class Conversation {
  public:
   explicit Conversation(DeterminedTrial trial = small_trial()) : session_(std::move(trial)) {}
 
-  /// Gives the number of the request.
+  /// Returns the number of the request.
   std::uint64_t ask(const std::string& method, const std::string& path, const std::string& body = "",
                     const std::string& timeout = "") {
     DeterminedRequest request;
@@ -75,7 +75,7 @@ class Conversation {
     session_.ended(effects);
     note(effects);
   }
-  /// What happened since the last call, a line each.
+  /// The effects since the last call, one line each.
   std::string happened() { return std::exchange(log_, ""); }
   DeterminedSession& session() { return session_; }
 
@@ -110,7 +110,7 @@ std::string metrics_body(const std::string& group, int steps, const std::string&
          R"(,"batchMetrics":[{"loss":1}]},"stepsCompleted":)" + std::to_string(steps) + "}}";
 }
 
-/// On another node than the chief's, of two with two slots each.
+/// On the node without the chief, of two nodes with two slots each.
 TEST(DeterminedMember, GetsAllAddressesAndReportsNothing) {
   DeterminedTrial trial = small_trial();
   trial.addresses = {"10.0.0.1", "10.0.0.2"};
@@ -206,7 +206,7 @@ TEST(DeterminedSession, EndsALongPollAtItsTime) {
   EXPECT_EQ(talk.happened(), "reply 1: 200 {\"preempt\":false}\nsay {\"type\":\"progress\"}\n");
 }
 
-TEST(DeterminedSession, APreemptionFromOutsideAsksToBeRunAgain) {
+TEST(DeterminedSession, PreemptionFromOutsideAsksForAnotherRun) {
   Conversation talk;
   talk.ask("POST", "allocations/trial-7.2/signals/pending_preemption");
   EXPECT_EQ(talk.session().exit_status(0), 0) << "it did not leave for that";
@@ -215,7 +215,7 @@ TEST(DeterminedSession, APreemptionFromOutsideAsksToBeRunAgain) {
   EXPECT_EQ(talk.session().exit_status(3), 3);
 }
 
-TEST(DeterminedSession, TakesCheckpointsBeforeItReportsThem) {
+TEST(DeterminedSession, PublishesCheckpointsBeforeItReportsThem) {
   Conversation talk;
   const std::string body =
       R"({"uuid":"12-ab","resources":{"model":"5"},"metadata":{"steps_completed":3},"state":"X"})";
@@ -271,7 +271,7 @@ TEST(DeterminedSession, ReportsInvalidHyperparametersOnce) {
   EXPECT_EQ(talk.happened(), "reply 3: 400\n");
 }
 
-TEST(DeterminedSession, KnowsItsBestValidationOrNone) {
+TEST(DeterminedSession, ReturnsItsBestValidationOrNone) {
   Conversation talk;
   const std::string path = "experiments/3/searcher/best_searcher_validation_metric";
   talk.ask("GET", path);
@@ -295,7 +295,7 @@ TEST(DeterminedSession, RejectsRequestsWithoutTheTokenOfTheAttempt) {
   EXPECT_EQ(talk.session().next_wake(), std::nullopt);
 }
 
-TEST(DeterminedSession, TellsAboutTheTrial) {
+TEST(DeterminedSession, DescribesTheTrial) {
   Conversation talk;
   talk.ask("GET", "trials/7");
   EXPECT_EQ(talk.happened(),
@@ -322,7 +322,7 @@ TEST(DeterminedSession, RejectsUnknownRequests) {
             "unknown GET /api/v1/allocations/trial-7.1/signals/preemption\nreply 3: 404\n");
 }
 
-TEST(DeterminedSession, AnswersNonsenseWithARefusal) {
+TEST(DeterminedSession, InvalidRequestsAreRefused) {
   Conversation talk;
   const std::vector<std::string> bodies{"",
                                         "{",
@@ -345,7 +345,7 @@ TEST(DeterminedSession, AnswersNonsenseWithARefusal) {
   EXPECT_EQ(talk.happened(), expected);
 }
 
-TEST(DeterminedSession, PassesTheWorkersComplaintOn) {
+TEST(DeterminedSession, ForwardsErrorsOfTheWorker) {
   Conversation talk;
   talk.ask("POST", "trials/7/metrics", metrics_body("training", 1, R"({"loss":3})"));
   talk.happened();

@@ -7,7 +7,7 @@
 
 namespace hpsearch::workers {
 
-/// The words of {args} and its kind in a list.
+/// The words of {args} and its variants in a list.
 inline std::vector<std::string> arguments(const HyperparameterForms& forms, jobs::ArgumentForm form) {
   std::vector<std::string> all;
   for (const HyperparameterForms::Hyperparameter& one : forms.all()) {

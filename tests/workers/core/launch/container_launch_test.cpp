@@ -33,7 +33,7 @@ ProgramStart command_of(const ContainerPlan& plan) {
   return command ? *command : ProgramStart{};
 }
 
-TEST(ContainerCommand, OfDockerIsThis) {
+TEST(ContainerCommand, DockerCommandIsComplete) {
   EXPECT_EQ(command_of(plan_for(ContainerRuntime::docker)).argv,
             (Words{"/usr/bin/docker",
                    "run",
@@ -70,7 +70,7 @@ TEST(ContainerCommand, OfDockerIsThis) {
                    "echo $HOME"}));
 }
 
-TEST(ContainerCommand, OfPodmanKeepsTheUser) {
+TEST(ContainerCommand, PodmanKeepsTheUser) {
   ContainerPlan plan = plan_for(ContainerRuntime::podman);
   plan.pull = true;
   plan.mounts = {};
@@ -104,7 +104,7 @@ TEST(ContainerCommand, OfPodmanKeepsTheUser) {
   EXPECT_EQ(std::find(as_root.begin(), as_root.end(), "--userns=keep-id"), as_root.end());
 }
 
-TEST(ContainerCommand, OfApptainerIsThis) {
+TEST(ContainerCommand, ApptainerCommandIsComplete) {
   ContainerPlan plan = plan_for(ContainerRuntime::apptainer);
   plan.ml = "/a/ml";
   const ProgramStart command = command_of(plan);
@@ -143,7 +143,7 @@ TEST(ContainerCommand, OfApptainerIsThis) {
   }
 }
 
-TEST(ContainerCommand, NoSecretStandsAmongTheArguments) {
+TEST(ContainerCommand, ArgumentsHaveNoSecrets) {
   for (const ContainerRuntime runtime :
        {ContainerRuntime::apptainer, ContainerRuntime::podman, ContainerRuntime::docker}) {
     const ProgramStart command = command_of(plan_for(runtime));
@@ -158,7 +158,7 @@ TEST(ContainerCommand, NoSecretStandsAmongTheArguments) {
   }
 }
 
-TEST(ContainerCommand, DevicesAreNamedWhereNamesLast) {
+TEST(ContainerCommand, DevicesAreNamedByPermanentNames) {
   ContainerPlan plan = plan_for(ContainerRuntime::docker);
   const auto has = [&plan](const Words& wanted) {
     const Words words = command_of(plan).argv;
@@ -177,7 +177,7 @@ TEST(ContainerCommand, DevicesAreNamedWhereNamesLast) {
   EXPECT_TRUE(has({"--nv"}));
 }
 
-TEST(ContainerCommand, PathsThatCannotBeSpelledAreRefusedByName) {
+TEST(ContainerCommand, UnsupportedPathsAreRefusedByName) {
   ContainerPlan plan = plan_for(ContainerRuntime::docker);
   plan.mounts = {{"/a:b", "/c", false}};
   EXPECT_TRUE(container_command(plan)) << "--mount takes colons";

@@ -17,7 +17,7 @@ using engine::Value;
 using jobs::NamedBoolStyle;
 using Argv = std::vector<std::string>;
 
-TEST(ArgumentText, IsPythonsStrWithoutExponentBelowZero) {
+TEST(ArgumentText, IsPythonsStrWithoutExponentsOfNegatives) {
   EXPECT_EQ(argument_text(true), "True");
   EXPECT_EQ(argument_text(64), "64");
   EXPECT_EQ(argument_text(1.0), "1.0");
@@ -30,14 +30,14 @@ TEST(ArgumentText, IsPythonsStrWithoutExponentBelowZero) {
   EXPECT_EQ(argument_text("a b"), "a b");
 }
 
-TEST(ShellWord, QuotesOnlyWhatNeedsIt) {
+TEST(ShellWord, QuotesOnlyIfNecessary) {
   EXPECT_EQ(shell_word("0.001"), "0.001");
   EXPECT_EQ(shell_word("a b"), "'a b'");
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("it's"), "'it'\"'\"'s'");
 }
 
-TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
+TEST(HyperparameterForms, BoolStylesHaveTheirTexts) {
   const Value hparams = Value::Map{{"a", false}, {"b", false}, {"c", false}, {"d", false}, {"e", false}};
   const std::vector<NamedBoolStyle> styles = {{"b", BoolStyle::lower},
                                               {"c", BoolStyle::integer},
@@ -63,7 +63,7 @@ TEST(HyperparameterForms, VariablesAreCapitalsAndUnderscores) {
                 {"PAI_HPS_A__B", "1"}, {"PAI_HPS_TRAIN_LEARNING_RATE", "0.001"}, {"PAI_HPS_X", "y"}}));
 }
 
-TEST(HyperparameterForms, ValuesThatPaiCannotHaveAreLeftOutOfItsFormsOnly) {
+TEST(HyperparameterForms, ValuesThatPaiLacksAreLeftOutOnlyOfItsForms) {
   const Value hparams = Value::Map{
       {"_hidden", 1}, {"layers", Value::List{64, 32}}, {"lr", 0.1}, {"none", nullptr}, {"two words", 2}};
   const HyperparameterForms forms(hparams, {});
@@ -74,7 +74,7 @@ TEST(HyperparameterForms, ValuesThatPaiCannotHaveAreLeftOutOfItsFormsOnly) {
             (Argv{"--_hidden=1", "--layers=[64,32]", "--lr=0.1", "--none=None", "--two words=2"}));
 }
 
-TEST(HyperparameterForms, JsonEqualsThatOfPython) {
+TEST(HyperparameterForms, JsonEqualsPythons) {
   const Value hparams = Value::Map{{"a", "é漢😀\"\\\n\x7f"}, {"b", 1e-05}, {"c", 100000.0}};
   EXPECT_EQ(pai_hps(HyperparameterForms(hparams, {}), false),
             "{\"a\": \"\\u00e9\\u6f22\\ud83d\\ude00\\\"\\\\\\n\\u007f\", \"b\": 1e-05, \"c\": 100000.0}");

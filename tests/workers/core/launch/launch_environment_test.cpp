@@ -71,7 +71,7 @@ TEST(Entrypoints, ListItemsAreReplacedInPlace) {
                                        "/a/checkpoint/x", "/a/output", "41"}));
 }
 
-TEST(Entrypoints, ArgsBecomeItemsOfTheirOwn) {
+TEST(Entrypoints, ArgsBecomeSeparateItems) {
   EXPECT_EQ(plan(spec_of({Argv{"p", "{args}"}})).program.argv,
             (Argv{"p", "--lr", "-0.00001", "--name", "it's a $test", "--optimizer.momentum", "0.9",
                   "--optimizer.nesterov", "True", "--units", "64"}));
@@ -121,7 +121,7 @@ TEST(Entrypoints, LineHasAVariableForEachValue) {
   EXPECT_EQ(environment.at("HPSEARCH_HP_OPTIMIZER"), R"({"momentum":0.9,"nesterov":true})");
 }
 
-TEST(Entrypoints, MemberThatSharesTheVariableOfAnotherNameHasOneOfItsOwn) {
+TEST(Entrypoints, MemberWithTheVariableOfAnotherNameGetsItsOwn) {
   LaunchSpec spec = spec_of({std::string("p {net.depth} {net_depth}")});
   spec.hparams = Value::Map{{"net", Value::Map{{"depth", 3}}}, {"net_depth", 4}};
   const Launch launch = plan(spec);
@@ -153,7 +153,7 @@ TEST(Entrypoints, ChannelsPassedAsVariablesKeepTheirName) {
   EXPECT_FALSE(environment.contains("test"));
 }
 
-TEST(Entrypoints, TheShellsOwnBracesStay) {
+TEST(Entrypoints, BracesOfTheShellStay) {
   const std::string line = "echo ${HOME} {1,2} { ls; } ${X:-y} {} $HPSEARCH_PARAMS";
   EXPECT_EQ(plan(spec_of({line})).program.argv[2], line);
 }
@@ -201,7 +201,7 @@ TEST(Environment, ParametersKeepTheirTypes) {
   EXPECT_EQ(launch.program.environment.at("DET_HPARAMS"), params);
 }
 
-TEST(Environment, SpeaksAsPai) {
+TEST(Environment, HasPaisVariables) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   Launch launch = plan(spec);
   EXPECT_EQ(launch.program.environment.at("PAI_WORKING_DIR"), "/a/ml/usercode");
@@ -228,7 +228,7 @@ TEST(Environment, SpeaksAsPai) {
             launch.files.at("ml/input/config/hyperparameters.json"));
 }
 
-TEST(Environment, SpeaksAsModelArts) {
+TEST(Environment, HasModelArtsVariables) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("MA_HOME"), "/a/ml");
@@ -243,7 +243,7 @@ TEST(Environment, SpeaksAsModelArts) {
   EXPECT_EQ(environment.at("VC_WORKER_HOSTS"), "127.0.0.1");
 }
 
-TEST(Environment, TheWholeJobIsInOneFile) {
+TEST(Environment, OneFileHasTheWholeJob) {
   LaunchSpec spec = spec_of({Argv{"p", "{lr}"}});
   spec.latest_step = Units{3};
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
@@ -268,14 +268,14 @@ TEST(Environment, TooLongVariableIsRejectedByName) {
   EXPECT_NE(problem_of(spec).find("argument 1 would take 200000 bytes"), std::string::npos);
 }
 
-TEST(Environment, PaisVariablesAreLeftOutRatherThanTooLong) {
+TEST(Environment, TooLongPaiVariablesAreLeftOut) {
   LaunchSpec spec = spec_of({Argv{"p", "{quotes}"}});
   spec.hparams = Value::Map{{"quotes", std::string(60'000, '\'')}, {"lr", 0.1}};
   auto environment = plan(spec).program.environment;
   EXPECT_FALSE(environment.contains("PAI_USER_ARGS"));
   EXPECT_EQ(environment.at("PAI_HPS_QUOTES").size(), 60'000U);
   EXPECT_EQ(environment.at("PAI_HPS_LR"), "0.1");
-  // 131,072 bytes with `PAI_USER_ARGS=--quotes ''` and the zero behind it; a quote takes five.
+  // 131,072 bytes with `PAI_USER_ARGS=--quotes ''` and the zero byte; a quote takes five.
   spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + " "}};
   EXPECT_EQ(plan(spec).program.environment.at("PAI_USER_ARGS").size(), 131'072U - 15);
   spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + "  "}};
@@ -289,13 +289,13 @@ TEST(Environment, PaisVariablesAreLeftOutRatherThanTooLong) {
   plan(spec);
 }
 
-TEST(Environment, AFreshStartHasNoCheckpoint) {
+TEST(Environment, FreshStartHasNoCheckpoint) {
   const auto environment = plan(spec_of({Argv{"p"}})).program.environment;
   EXPECT_EQ(environment.at("HPSEARCH_LATEST_CHECKPOINT"), "");
   EXPECT_FALSE(environment.contains("DET_LATEST_CHECKPOINT"));
 }
 
-TEST(Environment, TheWorkersOwnVariablesDoNotLeak) {
+TEST(Environment, WorkersOwnVariablesAreNotPassed) {
   LentMachine machine;
   machine.environment = {{"PATH", "/bin"},
                          {"HPSEARCH_TRIAL_ID", "7"},
@@ -316,8 +316,8 @@ TEST(Environment, TheWorkersOwnVariablesDoNotLeak) {
   EXPECT_FALSE(environment.contains("PAI_HPS_OLD"));
 }
 
-// A worker started by srun or mpirun is a rank of that job; its programs are not.
-TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
+// A worker started by srun or mpirun is a rank of that job; its programs aren't.
+TEST(Environment, WorkersOwnRankIsNotPassed) {
   LentMachine machine;
   machine.slots = 1;
   machine.cores = 1;
@@ -330,7 +330,7 @@ TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
   EXPECT_EQ(environment.at("SLURM_JOB_ID"), "9");
 }
 
-TEST(Environment, ThreadsAreTheSlotsShareUnlessTheExperimentSetsThem) {
+TEST(Environment, ThreadsFollowFromSlotsUnlessSet) {
   LentMachine machine{.slots = 4, .cores = 16, .devices = {}, .environment = {{"OMP_NUM_THREADS", "99"}}};
   LaunchSpec spec = spec_of({Argv{"p"}});
   EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "4");
@@ -361,7 +361,7 @@ TEST(Environment, ProcessorSlotsSeeNoGpu) {
   EXPECT_EQ(environment.at("DET_SLOT_IDS"), "[]");
 }
 
-TEST(Environment, TheExperimentCannotTakeAnotherIdentity) {
+TEST(Environment, ExperimentCannotSetIdentityVariables) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   spec.environment_variables = {{"HPSEARCH_TRIAL_ID", "1"}, {"MY_OWN", "yes"}, {"PYTHONUNBUFFERED", "0"}};
   const auto environment = plan(spec).program.environment;

@@ -95,14 +95,14 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{"MpiAlone", spec_of(LaunchKind::mpi), {{"HPSEARCH_HOSTFILE", "/ml/input/config/hostfile"}}}),
     [](const auto& given) { return std::string(given.param.name); });
 
-TEST(LaunchKind, TheFirstOfSeveralIsTensorflowsChief) {
+TEST(LaunchKind, FirstOfSeveralIsTensorflowsChief) {
   LaunchSpec spec = second_of(LaunchKind::tensorflow);
   spec.rendezvous.rank = 0;
   const std::string config = launch_form(spec, {}).variables.at("TF_CONFIG");
   EXPECT_NE(config.find(R"("task":{"index":0,"type":"chief"})"), std::string::npos) << config;
 }
 
-TEST(LaunchKind, TensorflowsRolesAreGivenByRank) {
+TEST(LaunchKind, TensorflowsRolesFollowFromTheRank) {
   LaunchSpec spec = spec_of(LaunchKind::tensorflow);
   spec.rendezvous = {0, {"a", "b", "c", "d", "e", "f"}, 23'500};
   spec.launch.roles = {2, 1};
@@ -151,12 +151,12 @@ Launch plan(LaunchSpec spec) {
   return launch ? *launch : Launch{};
 }
 
-TEST(LaunchKind, OnlyRank0IsGivenTheReportSocket) {
+TEST(LaunchKind, OnlyRank0GetsTheReportSocket) {
   EXPECT_EQ(plan(spec_of(LaunchKind::pytorch)).program.environment.at("HPSEARCH_SOCKET"), "/a/socket");
   EXPECT_FALSE(plan(second_of(LaunchKind::pytorch)).program.environment.contains("HPSEARCH_SOCKET"));
 }
 
-TEST(LaunchKind, PutsTheProgramThatStartsOneProcessPerSlotBefore) {
+TEST(LaunchKind, ProcessPerSlotIsStartedByAnotherProgram) {
   EXPECT_EQ(
       plan(second_of(LaunchKind::pytorch, RankLevel::process)).program.argv,
       (std::vector<std::string>{"/usr/bin/hpsearch-ranks", "2", "2", "/a", "--", "python3", "train.py"}));
@@ -191,7 +191,7 @@ TEST(LaunchKind, SharesTheAttemptsThreadsAmongItsProcesses) {
   EXPECT_EQ(plan(asked).program.environment.at("OMP_NUM_THREADS"), "3");
 }
 
-TEST(LaunchKind, TellsModelArtsProgramsOfAllHosts) {
+TEST(LaunchKind, ModelArtsProgramsGetAllHosts) {
   const Launch launch = plan(second_of(LaunchKind::pytorch));
   EXPECT_EQ(launch.program.environment.at("VC_WORKER_HOSTS"), "10.0.0.1,10.0.0.2,fd00::3");
   EXPECT_EQ(launch.program.environment.at("VC_WORKER_NUM"), "3");

@@ -85,7 +85,7 @@ TEST(RunAs, RefusalNamesTheUserAndWhatIsAllowed) {
   EXPECT_MESSAGE(refusal(spec_of("ann"), {.submitter = true, .min_uid = 1001}));
 }
 
-TEST(RunAs, RootIsRefusedWhateverItsNameAndTheLimit) {
+TEST(RunAs, RootIsRefusedUnderAnyNameAndLimit) {
   for (const std::uint64_t least : {0U, 1U, 1000U}) {
     for (const char* name : {"root", "toor"}) {
       EXPECT_MESSAGE(refusal(spec_of(name), {.submitter = true, .min_uid = least}));
@@ -115,7 +115,7 @@ TEST(RunAs, LaunchesThatNeedRootAreRejectedByName) {
             std::string::npos);
 }
 
-TEST(RunAs, EnvironmentIsTheUsers) {  // Nothing of the worker's that is not asked for.
+TEST(RunAs, EnvironmentIsTheUsersOwn) {  // The worker's variables aren't passed without a request.
   const std::map<std::string, std::string> workers{{"HOME", "/root"},
                                                    {"USER", "root"},
                                                    {"PATH", "/usr/bin"},

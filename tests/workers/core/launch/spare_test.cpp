@@ -1,4 +1,4 @@
-// What a spare is started with, and which program it can become.
+// The start of a spare, and which program it can become.
 
 #include "hpsearch/workers/core/launch/spare.hpp"
 
@@ -44,7 +44,7 @@ struct Trial {
   }
 };
 
-TEST(Spare, KnowsItsSlotAndNothingOfATrial) {
+TEST(Spare, HasItsSlotAndNoTrial) {
   const Trial first(0);
   const auto spare = spare_after(first.spec, first.program());
   ASSERT_TRUE(spare);
@@ -119,7 +119,7 @@ TEST(Spare, DoesNotFitAnotherProgram) {
   }
 }
 
-TEST(Spare, IsNotStartedWhereItCannotBeOfUse) {
+TEST(Spare, IsNotStartedIfItCannotBeUsed) {
   const Trial plain(0);
   Trial unwanted(0);
   unwanted.spec.preload.clear();
@@ -138,7 +138,7 @@ TEST(Spare, IsNotStartedWhereItCannotBeOfUse) {
   EXPECT_FALSE(spare_after(plain.spec, relative));
 }
 
-TEST(Spare, IsHandedTheDirectoryAndTheWholeEnvironment) {
+TEST(Spare, GetsTheDirectoryAndTheWholeEnvironment) {
   ProgramStart program;
   program.environment = {{"A", "1\n2"}, {"B", ""}};
   program.directory = "/work";

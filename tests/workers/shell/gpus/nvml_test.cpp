@@ -18,7 +18,7 @@
 #include "hpsearch/workers/shell/gpus/device_watch.hpp"
 #include "scratch.hpp"
 
-// What the driver says, by a library that says what a test wrote into a file.
+// The driver's answers, from a library that returns what a test wrote into a file.
 
 namespace hpsearch::workers {
 namespace {
@@ -113,7 +113,7 @@ TEST_F(Nvml, ReportsWhyItDoesNotAnswer) {
   EXPECT_EQ(ask().problem, "the driver is not loaded");
 }
 
-// --- each time a process of its own ---
+// --- each time in a new process ---
 
 class Looking : public Nvml {
  protected:
@@ -167,9 +167,9 @@ TEST_F(Looking, AnswersEachQuestionWithALaterReport) {
   EXPECT_EQ(seen, (std::vector<std::size_t>{1, 2}));
 }
 
-// --- whose processes ---
+// --- owners of processes ---
 
-TEST(DeviceUse, KnowsItsOwnByTheirMarkAndNamesStrangers) {
+TEST(DeviceUse, FindsItsProcessesByTheirMarkAndNamesForeignOnes) {
   const std::string mark = "HPSEARCH_SOCKET=/device/use/test";
   const AttemptKey key{ExperimentId{1}, TrialNumber{0}, AttemptNumber{1}, LeaseId{5}};
   std::array<int, 2> ready{};
@@ -180,7 +180,7 @@ TEST(DeviceUse, KnowsItsOwnByTheirMarkAndNamesStrangers) {
   if (child == 0) {
     ::dup2(ready[1], STDOUT_FILENO);
     ::dup2(silent[0], STDIN_FILENO);
-    // No exec after the first word: a process has no environment for a moment of that.
+    // No exec after the first word, because a process has no environment for a moment during exec.
     const char* argv[] = {"/bin/sh", "-c", "echo x; read word", nullptr};
     const char* environment[] = {mark.c_str(), nullptr};
     ::execve("/bin/sh", const_cast<char* const*>(argv), const_cast<char* const*>(environment));

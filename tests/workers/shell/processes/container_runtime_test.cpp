@@ -13,7 +13,7 @@
 namespace hpsearch::workers::test {
 namespace {
 
-/// A runtime that takes down what it is asked, and answers as it is told: with these statuses.
+/// A runtime that records its arguments and returns these statuses.
 struct Answers {
   int rm = 0;
   int inspect = 0;
@@ -52,14 +52,14 @@ TEST(ContainersThatAreLeft, AreRemovedByTheirNameInTheWorkersEnvironment) {
   EXPECT_EQ(runtime.asked(), "worker's rm --force hpsearch-1-2-3\n");
 }
 
-TEST(ContainersThatAreLeft, AreNoneWhereTheRuntimeKnowsOfNone) {
+TEST(ContainersThatAreLeft, AreNoneIfTheRuntimeHasNone) {
   const FakeRuntime runtime({.rm = 1, .inspect = 1});
   EXPECT_TRUE(runtime.remove("gone"));
   EXPECT_EQ(runtime.asked(), "worker's rm --force gone\nworker's container inspect gone\nworker's version\n");
 }
 
-/// Docker says so when its own --rm is at it.
-TEST(ContainersThatAreLeft, AreWaitedForWhileTheyAreBeingRemoved) {
+/// Docker returns this while its own --rm is removing the container.
+TEST(ContainersThatAreLeft, AreAwaitedWhileTheyAreBeingRemoved) {
   const FakeRuntime runtime({.rm = 1, .rm_later = 0});
   EXPECT_TRUE(runtime.remove("goes", std::chrono::seconds(60)));
   EXPECT_EQ(runtime.asked(),
@@ -78,7 +78,7 @@ TEST(ContainersThatAreLeft, AreNotRemovedIfTheRuntimeDoesNotAnswer) {
   EXPECT_FALSE(FakeRuntime({.rm = 1, .inspect = 1, .version = 1}).remove("unknown"));
 }
 
-TEST(ContainersThatAreLeft, AreKnownToTheNextAgent) {
+TEST(ContainersThatAreLeft, AreFoundByTheNextAgent) {
   const Scratch scratch;
   const std::filesystem::path file = scratch.path() / "container.json";
   const files::Directory directory = *files::Directory::open(scratch.path());

@@ -18,15 +18,15 @@
 namespace hpsearch::workers::test {
 namespace {
 
-// Of this process alone: what carries it is killed, and other tests run beside this one.
+// Unique for this process: processes with this mark are killed, and other tests run at the same time.
 const std::string mark = "HPSEARCH_ATTEMPT_MARK=process test " + std::to_string(::getpid());
 
-/// A process of our own with the program's mark, as a container's daemon would start it.
+/// A process of ours with the program's mark, as a container's daemon would start it.
 pid_t started_elsewhere() {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::setsid();
-    ::close(STDOUT_FILENO);  // Whoever reads what this test says need not wait for it.
+    ::close(STDOUT_FILENO);  // A reader of this test's output needn't wait for it.
     ::close(STDERR_FILENO);
     ::execl("/usr/bin/env", "env", mark.c_str(), "sleep", "1000", nullptr);
     ::_exit(127);
@@ -57,19 +57,19 @@ class ProgramShims : public testing::Test {
   }
 
   net::Loop loop_;
-  const pid_t before_ = started_elsewhere();  // A child from before, which the shim takes for nobody's.
+  const pid_t before_ = started_elsewhere();  // An earlier child, which belongs to no program.
   ProgramShim shim_{loop_};
   std::optional<ProgramEnd> end_;
 };
 
-TEST_F(ProgramShims, ProgramOfAnotherUserIsThatUserForGood) {
+TEST_F(ProgramShims, ProgramOfAnotherUserCannotChangeBack) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root starts programs as other users";
   }
-  // Any ids do: the kernel knows no names.
+  // Any ids work: the kernel has no names.
   const UnixAccount account{
       .name = "stranger", .uid = 54'321, .gid = 54'322, .groups = {54'322, 54'323}, .home = "/"};
-  const mode_t before = ::umask(0077);  // Of a worker; not what its programs get.
+  const mode_t before = ::umask(0077);  // The mask of a worker; its programs don't inherit it.
   const auto running = shim_.start(
       {.argv = {"/bin/sh", "-c",
                 "grep -E '^(Uid|Gid|Groups|Umask)' /proc/self/status > /dev/stdout; kill -0 $PPID || echo no "
@@ -97,7 +97,7 @@ TEST_F(ProgramShims, ProgramOfAnotherUserIsThatUserForGood) {
   EXPECT_NE(text.find("no signal"), std::string::npos) << text;
 }
 
-TEST_F(ProgramShims, GiveAProgramATerminalWhoseLinesComeAsTheyWereWritten) {
+TEST_F(ProgramShims, TerminalDoesNotChangeLines) {
   auto running = shim_.start(
       {.argv = {"/bin/sh", "-c", "test -t 1 && test ! -t 2 && stty size <&1; printf 'a\\tb\\n'; exit 3"},
        .environment = {{"PATH", "/usr/bin:/bin"}},
@@ -129,7 +129,7 @@ TEST_F(ProgramShims, KillProcessesThatOthersStartedForAProgramBeforeItsEnd) {
   EXPECT_FALSE(runs(before_));
 }
 
-TEST_F(ProgramShims, LeaveProcessesOfOthersAloneDuringTheGrace) {
+TEST_F(ProgramShims, ProcessesOfOthersRunDuringTheGrace) {
   const RunningProgram running = start("trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; done");
   const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
                                       [&] { shim_.terminate(running.pid, std::chrono::seconds(30)); });
@@ -144,13 +144,13 @@ TEST_F(ProgramShims, LeaveProcessesOfOthersAloneDuringTheGrace) {
   EXPECT_FALSE(runs(before_));
 }
 
-// The agent that asked for its end was killed before it could write that down.
+// The agent that asked for its end was killed before it could record that.
 TEST_F(ProgramShims, KillProcessesThatOutliveATerminatedProgram) {
   const RunningProgram running =
       start("(trap '' TERM; exec sleep 1000) & trap 'exit 3' TERM; while :; do sleep 0.01; done");
   const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
                                       [&] { shim_.terminate(running.pid, std::chrono::milliseconds(500)); });
-  const net::Watch in_vain = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
+  const net::Watch timeout = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
   const auto began = std::chrono::steady_clock::now();
   loop_.run();
   ASSERT_TRUE(end_) << "it is left running";
@@ -172,21 +172,21 @@ TEST_F(ProgramShims, DoNotAssumeAnExitTheyCannotSee) {
   EXPECT_EQ(end_->code, 0);
 }
 
-TEST_F(ProgramShims, SeeAnEndWhoseSignalIsLost) {
+TEST_F(ProgramShims, DetectAnEndWhoseSignalIsLost) {
   sigset_t children;
   sigset_t before;
   ::sigemptyset(&children);
   ::sigaddset(&children, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &children, &before);
   start("exit 3");
-  const net::Watch in_vain = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
+  const net::Watch timeout = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
   loop_.run();
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ASSERT_TRUE(end_) << "waited for the signal";
   EXPECT_EQ(end_->code, 3);
 }
 
-TEST(ProcessTables, ThatCannotBeReadAreNotEmpty) {
+TEST(ProcessTables, UnreadableOneIsNotEmpty) {
   ASSERT_TRUE(all_processes());
   const NoMoreFiles blind;
   EXPECT_FALSE(all_processes());

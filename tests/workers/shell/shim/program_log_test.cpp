@@ -24,7 +24,7 @@ using engine::Duration;
 using engine::Errc;
 using engine::Instant;
 
-/// Everything a reader gets who asks on and on, with a "|" where something was left out.
+/// Everything that a reader gets with repeated reads, with a "|" at each gap.
 std::string read_all(const fs::path& path, std::uint64_t limit) {
   std::string text;
   for (std::uint64_t offset = 0;;) {
@@ -74,17 +74,17 @@ TEST(ProgramLog, KeepsItsBeginningAndItsEnd) {
   EXPECT_EQ(last->offset, whole.size() - 10);
 }
 
-TEST(ProgramLog, ACharacterThatIsCutAtAGapDoesNotEndTheLog) {
+TEST(ProgramLog, CharacterCutAtAGapDoesNotEndTheLog) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "x.log";
-  write_text(path, "one\xC3\xA4\xE2\x82");  // The rest of the last character was in a piece that is left out.
+  write_text(path, "one\xC3\xA4\xE2\x82");  // The rest of the last character was in a file that is left out.
   write_text(scratch.path() / "x.log.20", "\xC3\xA4 two\n");
   EXPECT_EQ(read_all(path, 100), "one\xC3\xA4??|\xC3\xA4 two\n");
   EXPECT_EQ(read_all(path, 4), "one\xC3\xA4??|\xC3\xA4 two\n");
   EXPECT_EQ(read_the_log(path, 5, 100, false)->text, "??");
 }
 
-TEST(ProgramLog, ACharacterThatIsCutBetweenPiecesIsWhole) {
+TEST(ProgramLog, CharacterCutBetweenFilesIsWhole) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "x.log";
   write_text(path, "one\xE2\x82");
@@ -93,7 +93,7 @@ TEST(ProgramLog, ACharacterThatIsCutBetweenPiecesIsWhole) {
   EXPECT_EQ(read_all(path, 100), "one\xE2\x82\xAC two\n");
 }
 
-TEST(ProgramLog, IsOneFileWhileItIsShort) {
+TEST(ProgramLog, ShortLogHasOneFile) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "stdout.log";
   auto log = ProgramLog::create(path);
@@ -102,7 +102,7 @@ TEST(ProgramLog, IsOneFileWhileItIsShort) {
   EXPECT_EQ(read_all(path, 4), "hello\n");
 }
 
-TEST(ProgramLog, ItsEndIsFoundAcrossPieces) {
+TEST(ProgramLog, EndIsFoundAcrossFiles) {
   const Scratch scratch;
   auto log = ProgramLog::create(scratch.path() / "x.log", {.piece = 10, .pieces = 4});
   for (const char* text : {"0123456789\n", "ab\n", "cd\nefghij\n", "z\n"}) {
@@ -121,7 +121,7 @@ TEST(ProgramLog, ReadsNothingBeyondItsEnd) {
   EXPECT_EQ(read_the_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
 }
 
-/// Puts the text into the log as a pipe's reader does, all of it at one moment.
+/// Writes the text into the log like a pipe's reader, all at the same time.
 void print(ProgramLog& log, std::string_view text, Instant at) {
   while (!text.empty()) {
     const std::span<char> room = log.room();
@@ -140,7 +140,7 @@ std::string numbered_lines(int from, int to) {
   return text;
 }
 
-TEST(ProgramLog, OfAFloodTheBurstAndTheEndAreKept) {
+TEST(ProgramLog, BurstAndEndOfAFloodAreKept) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "x.log";
   auto log = ProgramLog::create(path, {.burst = 2'000'000, .bytes_per_second = 1'000'000});
@@ -164,7 +164,7 @@ TEST(ProgramLog, OfAFloodTheBurstAndTheEndAreKept) {
   EXPECT_EQ(text_of(path), text);
 }
 
-TEST(ProgramLog, WhatComesSlowlyEnoughIsKeptForEver) {
+TEST(ProgramLog, SlowOutputIsNeverDropped) {
   const Scratch scratch;
   auto log = ProgramLog::create(scratch.path() / "x.log", {.burst = 2'000, .bytes_per_second = 1'000});
   const std::string line(99, 'x');
@@ -179,7 +179,7 @@ TEST(ProgramLog, WhatComesSlowlyEnoughIsKeptForEver) {
   EXPECT_EQ(text_of(scratch.path() / "x.log"), whole);
 }
 
-TEST(ProgramLog, AFloodIsSeenWhileItLasts) {
+TEST(ProgramLog, FloodIsVisibleWhileItLasts) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "x.log";
   auto log =
@@ -194,7 +194,7 @@ TEST(ProgramLog, AFloodIsSeenWhileItLasts) {
   EXPECT_LE(fs::file_size(path), (seconds + 2) * 2'000'000);
 }
 
-TEST(ProgramLog, WhatWaitedAndIsAllKeptIsNotMentioned) {
+TEST(ProgramLog, DelayedBytesWithoutALossHaveNoNote) {
   const Scratch scratch;
   auto log = ProgramLog::create(scratch.path() / "x.log", {.burst = 4, .bytes_per_second = 1});
   print(*log, "abc\n", Instant{});
@@ -205,7 +205,7 @@ TEST(ProgramLog, WhatWaitedAndIsAllKeptIsNotMentioned) {
   EXPECT_EQ(text_of(scratch.path() / "x.log"), "abc\nd\ne\n");
 }
 
-TEST(ProgramLog, AFullDiskCostsOnlyWhatItDoesNotTake) {
+TEST(ProgramLog, FullDiskLosesOnlyTheRejectedBytes) {
   auto log = ProgramLog::create("/dev/full");
   ASSERT_TRUE(log.has_value());
   EXPECT_FALSE(log->append("lost"));

@@ -26,7 +26,7 @@ struct Ends {
   Descriptor writes;
 };
 
-TEST(ProgramPipes, HandOverEveryByteInOrderWhetherTheyFloodOrNot) {
+TEST(ProgramPipes, PassEveryByteInOrder) {
   Ends ends;
   std::mt19937 random(7);
   std::string sent;
@@ -65,7 +65,7 @@ TEST(ProgramPipes, HandOverEveryByteInOrderWhetherTheyFloodOrNot) {
   EXPECT_EQ(ends.reads.read(room), 0) << "the end";
 }
 
-TEST(ProgramPipes, OfAFloodAreEmptiedBeforeItIsCopied) {
+TEST(ProgramPipes, AreEmptiedBeforeAFloodIsCopied) {
   Ends ends;
   const std::string block(64 * 1024, 'x');
   std::array<char, 4096> room{};

@@ -20,7 +20,7 @@
 namespace hpsearch::workers::test {
 namespace {
 
-TEST(Sockets, ThatAreHeldAreReadWhenTheyAreLetGo) {
+TEST(Sockets, HeldSocketIsReadAfterItsRelease) {
   const Scratch scratch;
   net::Loop loop;
   const std::string path = (scratch.path() / "s").string();
@@ -51,7 +51,7 @@ TEST(Sockets, ThatAreHeldAreReadWhenTheyAreLetGo) {
   EXPECT_EQ(heard, (std::vector<std::string>{"one", "three", "two"}));
 }
 
-TEST(Sockets, OfThoseWhoGaveUpWaitingAreInNobodysWay) {
+TEST(Sockets, AbandonedConnectionsDoNotBlockOthers) {
   const Scratch scratch;
   net::Loop loop;
   const std::string path = (scratch.path() / "s").string();
@@ -63,7 +63,7 @@ TEST(Sockets, OfThoseWhoGaveUpWaitingAreInNobodysWay) {
     }
   });
   ASSERT_TRUE(socket) << socket.error().message;
-  for (; wanted <= 400; ++wanted) {  // Nobody answers them, for no agent is there.
+  for (; wanted <= 400; ++wanted) {  // They get no answer, because there is no agent.
     const auto asks = connect_locally(path);
     ASSERT_TRUE(asks) << wanted;
     ASSERT_EQ(::send(asks->get(), "?\n", 2, MSG_NOSIGNAL), 2) << wanted;
@@ -73,7 +73,7 @@ TEST(Sockets, OfThoseWhoGaveUpWaitingAreInNobodysWay) {
   }
 }
 
-/// What a program hears that says `lines` lines before it reads, each answered with its number.
+/// The answers to a program that writes `lines` lines before it reads; each answer is the line's number.
 std::string heard_after_saying(std::size_t lines) {
   const Scratch scratch;
   net::Loop loop;
@@ -85,7 +85,7 @@ std::string heard_after_saying(std::size_t lines) {
   EXPECT_TRUE(listening);
   socket = *std::move(listening);
   const auto program = connect_locally(path);
-  ::fcntl(program->get(), F_SETFL, 0);  // It waits, as programs do.
+  ::fcntl(program->get(), F_SETFL, 0);  // It blocks, like programs do.
   std::string heard;
   std::thread thread([&] {
     for (std::size_t line = 0; line < lines; ++line) {
@@ -104,7 +104,7 @@ std::string heard_after_saying(std::size_t lines) {
   return heard;
 }
 
-TEST(Sockets, KeepTheAnswersOfAProgramThatReadsThemLater) {
+TEST(Sockets, KeepAnswersForALateReader) {
   std::string all;
   for (std::size_t line = 1; line <= 20'000; ++line) {
     all += std::to_string(line) + "\n";
@@ -112,7 +112,7 @@ TEST(Sockets, KeepTheAnswersOfAProgramThatReadsThemLater) {
   EXPECT_EQ(heard_after_saying(20'000), all);
 }
 
-TEST(Sockets, EndWhereAProgramHasReadTooLittleAndLeaveNoGap) {
+TEST(Sockets, EndForASlowReaderWithoutAGap) {
   const std::string heard = heard_after_saying(200'000);
   std::string as_far;
   for (std::size_t line = 1; as_far.size() < heard.size(); ++line) {

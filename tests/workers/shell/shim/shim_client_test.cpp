@@ -1,4 +1,4 @@
-// An agent's end of a shim that it cannot reach; the shim is this test.
+// An agent's client of a shim that it can't reach; the shim is this test.
 
 #include "hpsearch/workers/shell/shim/shim_client.hpp"
 
@@ -78,7 +78,7 @@ class UnreachableShim : public testing::Test {
   std::unique_ptr<ShimClient> link_;
 };
 
-TEST(ShimClientStart, OnAMachineShortOfFilesIsTheMachinesFault) {
+TEST(ShimClientStart, ShortageOfFilesIsTheMachinesFault) {
   const Scratch scratch;
   net::Loop loop;
   ShimClient link(loop, AttemptDirectory(scratch.path(), key_of(0)), {});
@@ -88,7 +88,7 @@ TEST(ShimClientStart, OnAMachineShortOfFilesIsTheMachinesFault) {
   EXPECT_TRUE(reports_scarcity(started.error().message)) << started.error().message;
 }
 
-TEST_F(UnreachableShim, IsHeardByItsJournal) {
+TEST_F(UnreachableShim, IsReadThroughItsJournal) {
   link_->attach(0);
   wait_for(1);
   ASSERT_TRUE(journal_->append(JournalMessageReceived{0, false, RemarkMessage{"a line"}}, false));
@@ -98,7 +98,7 @@ TEST_F(UnreachableShim, IsHeardByItsJournal) {
   EXPECT_EQ(heard_, (std::vector<std::string>{"started", "a line", "ended"}));
 }
 
-TEST_F(UnreachableShim, DoesNotKeepItsProgramFromBeingKilled) {
+TEST_F(UnreachableShim, DoesNotPreventTheKillOfItsProgram) {
   link_->attach(0);
   wait_for(1);
   link_->signal(ShimClient::Signal::kill);
@@ -115,7 +115,7 @@ TEST_F(UnreachableShim, DoesNotKeepItsProgramFromBeingKilled) {
   EXPECT_EQ(heard_.size(), 1U) << "the shim tells how it ended";
 }
 
-/// An agent's own shim, that ends before it has a journal.
+/// An agent's own shim that ends before it has a journal.
 class MissingJournal : public testing::Test {
  protected:
   MissingJournal() : directory_(scratch_.path(), key_of(0)) {
@@ -142,16 +142,16 @@ class MissingJournal : public testing::Test {
   std::unique_ptr<ShimClient> link_;
 };
 
-TEST_F(MissingJournal, OfOurOwnShimIsTheEndOfTheAttempt) {
+TEST_F(MissingJournal, EndsTheAttemptOfOurOwnShim) {
   ASSERT_TRUE(link_->start("/bin/false"));
   std::filesystem::remove_all(directory_.root());
-  std::filesystem::create_symlink("/sys", directory_.root());  // Where nobody makes files.
+  std::filesystem::create_symlink("/sys", directory_.root());  // No files can be made there.
   loop_.run();
   ASSERT_EQ(heard_.size(), 1U);
   EXPECT_TRUE(heard_[0].starts_with("lost: cannot write")) << heard_[0];
 }
 
-TEST_F(MissingJournal, WithItsDirectoryIsTheEndOfTheAttempt) {
+TEST_F(MissingJournal, WithoutItsDirectoryEndsTheAttempt) {
   std::filesystem::remove_all(directory_.root());
   link_->attach(0);
   loop_.run();

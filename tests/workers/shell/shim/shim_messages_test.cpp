@@ -7,7 +7,7 @@
 namespace hpsearch::workers {
 namespace {
 
-TEST(ShimMessages, AreTakenApartWhereverTheStreamIsCut) {
+TEST(ShimMessages, AreSplitIndependentlyOfThePieces) {
   const std::string stream = framed(ToShim(AnswerQuestion{7, "a\n\"b"})) + framed(ToShim(SendSignal{2})) +
                              framed(ToShim(DropJournal{1'000}));
   MessageReader<ToShim> reader;
@@ -25,7 +25,7 @@ TEST(ShimMessages, AreTakenApartWhereverTheStreamIsCut) {
   EXPECT_EQ(MessageReader<ToShim>().feed(stream)->size(), 3U);
 }
 
-TEST(ShimMessages, StreamOfSomethingElseIsNone) {
+TEST(ShimMessages, OtherStreamIsRejected) {
   EXPECT_FALSE(MessageReader<ToAgent>().feed("signal KILL, signal KILL"));
   EXPECT_FALSE(MessageReader<ToAgent>().feed(framed(ToShim(SendSignal{2})))) << "the other side's";
 }

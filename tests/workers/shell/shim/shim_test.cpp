@@ -1,4 +1,4 @@
-// A shim and its agent's end of it, with a real program.
+// A shim and its agent's client, with a real program.
 
 #include "hpsearch/workers/shell/shim/shim.hpp"
 
@@ -17,7 +17,7 @@
 namespace hpsearch::workers::test {
 namespace {
 
-TEST(Shims, WhoseJournalIsNotTakenTellTheirAgentUntilItIs) {
+TEST(Shims, RepeatTheFailureOfTheJournalToTheirAgent) {
   const Scratch scratch;
   net::Loop loop;
   const AttemptDirectory directory(scratch.path(), key_of(0));

@@ -11,7 +11,7 @@ MetricsMessage report_of(const std::string& metric) {
   return MetricsMessage{engine::Units{1}, engine::Metrics{{metric, 0.5}}, {}};
 }
 
-TEST(UnreadMetric, IsToldWhenTheProgramEndsOrAfterTwentyLines) {
+TEST(UnreadMetric, IsReportedAtTheEndOrAfterTwentyLines) {
   UnreadMetric ends("val_loss");
   ends.look_at("epoch 1 \x1b[32mval_loss\x1b[0m=0.5");
   EXPECT_FALSE(ends.take_finding(/*ended=*/false));
@@ -32,7 +32,7 @@ TEST(UnreadMetric, IsToldWhenTheProgramEndsOrAfterTwentyLines) {
   EXPECT_FALSE(goes_on.take_finding(/*ended=*/true)) << "once";
 }
 
-TEST(UnreadMetric, IsNotToldOfWhatIsReported) {
+TEST(UnreadMetric, IsNotReportedForAReportedMetric) {
   for (const char* reported : {"val_loss", "valid_loss"}) {
     UnreadMetric metric("valid_loss");
     metric.look_at(line);
@@ -46,7 +46,7 @@ TEST(UnreadMetric, IsNotToldOfWhatIsReported) {
   EXPECT_TRUE(other.take_finding(/*ended=*/true));
 }
 
-TEST(UnreadMetric, IsLookedForInTheFirstLinesOnly) {
+TEST(UnreadMetric, OnlyTheFirstLinesAreSearched) {
   UnreadMetric metric("val_loss");
   for (int i = 0; i < 10'001; ++i) {
     metric.look_at("other");

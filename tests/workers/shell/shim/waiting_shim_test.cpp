@@ -1,4 +1,4 @@
-// A shim that keeps a spare, with a real program and its agent's end.
+// A shim with a spare, a real program and the agent's client.
 
 #include "hpsearch/workers/shell/shim/waiting_shim.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A waiting shim whose program does what a script says.
+/// A waiting shim whose program is a script.
 class WaitingShims : public ::testing::Test {
  protected:
   void make_spare(const std::string& script) {
@@ -56,7 +56,7 @@ class WaitingShims : public ::testing::Test {
     pid_ = static_cast<pid_t>(place_.read_process().value().pid);
   }
 
-  /// Has it run its attempt; the program's exit status.
+  /// Makes it run its attempt; returns the program's exit status.
   int run_attempt(const std::string& hash_seed = "") {
     LaunchOrder order;
     order.agent_socket = (scratch_.path() / "agent").string();
@@ -105,7 +105,7 @@ class WaitingShims : public ::testing::Test {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  [[nodiscard]] bool spare_is_gone() const {
+  [[nodiscard]] bool spare_has_ended() const {
     const auto process = process_info(pid_);
     return !process || process->dead();
   }
@@ -122,12 +122,12 @@ class WaitingShims : public ::testing::Test {
   std::unique_ptr<WaitingShim> shim_;
 };
 
-// What a spare does that is not for another thing.
+// A correct spare.
 constexpr const char* good_spare =
     "echo imported; echo ready >&0; : > $HERE/ready; cat | tr '\\0' '\\n' > $HERE/given; echo begun >&0; "
     "until [ -e $HERE/seen ]; do sleep 0.01; done; exit 7";
 
-TEST_F(WaitingShims, WhoseSpareIsReadyRunTheAttemptInIt) {
+TEST_F(WaitingShims, RunTheAttemptInAReadySpare) {
   make_spare(good_spare);
   run_until([this] { return exists("ready"); });
   EXPECT_EQ(run_attempt(), 7);
@@ -142,46 +142,46 @@ TEST_F(WaitingShims, WhoseSpareIsReadyRunTheAttemptInIt) {
   EXPECT_EQ(record_->socket, (scratch_.path() / "report").string());
 }
 
-TEST_F(WaitingShims, WhoseSpareIsNotReadyKillItAndStartTheProgram) {
+TEST_F(WaitingShims, KillAnUnreadySpareAndStartTheProgram) {
   make_spare(": > $HERE/begun; sleep 1000");
   run_until([this] { return exists("begun"); });
   EXPECT_EQ(run_attempt(), 5);
   EXPECT_EQ(text_of(attempt_.log("stdout")), "ordinary\n");
-  run_until([this] { return spare_is_gone(); });
+  run_until([this] { return spare_has_ended(); });
   ASSERT_TRUE(record_);
   EXPECT_NE(record_->pid, pid_);
   EXPECT_EQ(record_->mark, "");
 }
 
-TEST_F(WaitingShims, WhoseSpareDoesNotFitKillItAndStartTheProgram) {
+TEST_F(WaitingShims, KillASpareThatDoesNotFitAndStartTheProgram) {
   make_spare(good_spare);
   run_until([this] { return exists("ready"); });
   EXPECT_EQ(run_attempt("4"), 5);
-  run_until([this] { return spare_is_gone(); });
+  run_until([this] { return spare_has_ended(); });
   EXPECT_EQ(text_of(scratch_.path() / "given"), "") << "it was told";
 }
 
-TEST_F(WaitingShims, WhoseSpareWasKilledAMomentAgoStartTheProgram) {
+TEST_F(WaitingShims, StartTheProgramIfTheSpareWasJustKilled) {
   make_spare(good_spare);
   run_until([this] { return exists("ready"); });
   ASSERT_EQ(::kill(pid_, SIGKILL), 0);
-  while (!spare_is_gone()) {  // Nobody reaps it meanwhile.
+  while (!spare_has_ended()) {  // It isn't reaped meanwhile.
     ::usleep(1000);
   }
   EXPECT_EQ(run_attempt(), 5);
 }
 
-// The trial was given to a process that never ran again.
-TEST_F(WaitingShims, WhoseSpareIsStoppedKillItAndStartTheProgram) {
+// Once, the trial was given to a process that never ran again.
+TEST_F(WaitingShims, KillAStoppedSpareAndStartTheProgram) {
   make_spare(good_spare);
   run_until([this] { return exists("ready"); });
   ASSERT_EQ(::kill(pid_, SIGSTOP), 0);
   EXPECT_EQ(run_attempt(), 5);
   EXPECT_EQ(text_of(attempt_.log("stdout")), "ordinary\n");
-  run_until([this] { return spare_is_gone(); });
+  run_until([this] { return spare_has_ended(); });
 }
 
-TEST_F(WaitingShims, WhoseAgentIsGoneEndWithTheirSparesAndAllThatThoseStarted) {
+TEST_F(WaitingShims, EndWithTheirAgentAndAllProcessesOfTheirSpare) {
   make_spare("sleep 1000 & setsid sleep 1000 & echo $! > $HERE/child.new; mv $HERE/child.new $HERE/child; " +
              std::string(good_spare));
   run_until([this] { return exists("ready") && exists("child"); });
@@ -189,13 +189,13 @@ TEST_F(WaitingShims, WhoseAgentIsGoneEndWithTheirSparesAndAllThatThoseStarted) {
   ASSERT_TRUE(child && !child->dead());
   agent_.reset();
   run_until([this] { return is_over_; });
-  EXPECT_TRUE(spare_is_gone());
+  EXPECT_TRUE(spare_has_ended());
   const auto after = process_info(child->pid);
   EXPECT_TRUE(!after || after->dead() || after->start_time != child->start_time);
   EXPECT_FALSE(fs::exists(place_.root()));
 }
 
-TEST_F(WaitingShims, WhoseSpareEndsSayWhyAndEnd) {
+TEST_F(WaitingShims, ReportTheEndOfTheirSpareAndEnd) {
   make_spare("echo first >&2; echo no module named torch >&2; exit 3");
   run_until([this] { return is_over_; });
   std::array<char, 256> said{};

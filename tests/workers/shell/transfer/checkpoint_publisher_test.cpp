@@ -1,4 +1,4 @@
-// Checkpoints on their way from the directory that the worker made for them to where they are kept.
+// Checkpoints are moved from the directory that the worker made for them to their place.
 
 #include "hpsearch/workers/shell/transfer/checkpoint_publisher.hpp"
 
@@ -35,7 +35,7 @@ engine::Result<std::optional<engine::CheckpointReport>> publish_from(const fs::p
   return made ? publish_checkpoint(*made, root, key, step, store) : made.error();
 }
 
-TEST(Publisher, WritesAManifestOfEverything) {
+TEST(Publisher, WritesAManifestOfAllFiles) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";
   write_text(from / "b/weights", "123456789");
@@ -58,7 +58,7 @@ TEST(Publisher, WritesAManifestOfEverything) {
   EXPECT_EQ(*files[2].at_path("link"), Value("a"));
 }
 
-// Such a checkpoint was published, and damaged when it was needed.
+// Once, such a checkpoint was published, and damaged when it was needed.
 TEST(Publisher, KeepsNamesThatAreNotUtf8) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";
@@ -79,7 +79,7 @@ TEST(Publisher, KeepsNamesThatAreNotUtf8) {
   EXPECT_FALSE(verify_checkpoint(*place));
 }
 
-TEST(Publisher, RejectsNamesInHexadecimalThatAreNone) {
+TEST(Publisher, RejectsInvalidNamesInHexadecimal) {
   for (const char* hex : {"6", "6g", "00", "6100"}) {
     EXPECT_FALSE(
         proto::read_manifest(R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0, )"
@@ -107,7 +107,7 @@ TEST(Publisher, ReplacesTheSameStep) {
   EXPECT_EQ(entries, 1U);
 }
 
-TEST(Publisher, TellsAgainOfOneThatWasPublishedAndNotTold) {
+TEST(Publisher, ReportsAgainAfterAnInterruption) {
   const Scratch scratch;
   write_text(scratch.path() / "from/weights", "12345");
   write_text(scratch.path() / "from/deep/more", "123");
@@ -122,7 +122,7 @@ TEST(Publisher, TellsAgainOfOneThatWasPublishedAndNotTold) {
   EXPECT_TRUE(other.has_value() && !other->has_value());
 }
 
-TEST(Publisher, LeavesWhatAnAttemptOfBeforeARestoreHasSaved) {
+TEST(Publisher, KeepsTheCheckpointOfAnAttemptFromBeforeARestore) {
   const Scratch scratch;
   const auto publish = [&](const engine::AttemptKey& key, const char* content) {
     write_text(scratch.path() / "from/weights", content);
@@ -135,7 +135,7 @@ TEST(Publisher, LeavesWhatAnAttemptOfBeforeARestoreHasSaved) {
   EXPECT_EQ(text_of(after), "after");
 }
 
-TEST(Publisher, GoesOnWhereOneWasCutOff) {
+TEST(Publisher, ContinuesAfterAnInterruption) {
   const Scratch scratch;
   const fs::path place = checkpoint_place(scratch.path() / "to", key_of(0), Units{4});
   write_text(place.parent_path() / ("." + place.filename().string() + ".unfinished") / "moved", "1");
@@ -146,7 +146,7 @@ TEST(Publisher, GoesOnWhereOneWasCutOff) {
   EXPECT_EQ(text_of(place / "left"), "22");
 }
 
-TEST(Publisher, TakesACheckpointThatWasCopiedFromAnOlderOne) {
+TEST(Publisher, AcceptsACopyOfAnOlderCheckpoint) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";
   write_text(from / "w", "1");
@@ -167,7 +167,7 @@ TEST(Publisher, RefusesAProgramsOwnManifest) {
   EXPECT_EQ(text_of(from / "manifest.json"), R"({"mine":true})");
 }
 
-TEST(Publisher, PutsEverythingBackWhenItCannot) {
+TEST(Publisher, MovesEverythingBackAfterAFailure) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";
   write_text(from / "w", "1");
@@ -180,7 +180,7 @@ TEST(Publisher, PutsEverythingBackWhenItCannot) {
   EXPECT_TRUE(fs::is_empty(scratch.path() / "store/1/0"));
 }
 
-TEST(Publisher, LeavesAnExperimentsDirectoryToTheStoreThatHasIt) {
+TEST(Publisher, RefusesADirectoryOfAnotherStore) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";
   write_text(from / "w", "of store 11");
@@ -200,13 +200,13 @@ TEST(Publisher, LeavesAnExperimentsDirectoryToTheStoreThatHasIt) {
   EXPECT_TRUE(publish_from(from, scratch.path() / "store", key_of(0), Units{2}, 11).has_value());
 }
 
-TEST(Publisher, TakesADirectoryThatNoStoreHasClaimed) {
+TEST(Publisher, ClaimsADirectoryWithoutAStore) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";
   write_text(from / "w", "of an older worker");
   ASSERT_TRUE(publish_from(from, scratch.path() / "store", key_of(0), Units{1}).has_value());
-  const auto told = publish_from(from, scratch.path() / "store", key_of(0), Units{1}, 12);
-  EXPECT_TRUE(told.has_value() && told->has_value());
+  const auto published = publish_from(from, scratch.path() / "store", key_of(0), Units{1}, 12);
+  EXPECT_TRUE(published.has_value() && published->has_value());
   write_text(from / "w", "now");
   ASSERT_TRUE(publish_from(from, scratch.path() / "store", key_of(0), Units{2}, 12).has_value());
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch.path() / "store/1"), fs::directory_iterator()), 2)
@@ -224,7 +224,7 @@ TEST(Publisher, MovesAcrossFileSystems) {
   EXPECT_TRUE(fs::is_empty(other.path()));
 }
 
-/// A directory that the worker made, and beside it a tree of the training's own.
+/// A directory that the worker made, and beside it a tree of the program.
 class ReplacedDirectory : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -235,7 +235,7 @@ class ReplacedDirectory : public testing::TestWithParam<bool> {
     before_ = content_of(tree_);
   }
 
-  /// Both stay as they were, and nothing was published.
+  /// Both are unchanged, and nothing was published.
   void expect_refused(const std::string& why) {
     const auto refused = publish_checkpoint(made_, root_, key_of(0), Units{1}, 11);
     ASSERT_FALSE(refused);
@@ -254,14 +254,14 @@ class ReplacedDirectory : public testing::TestWithParam<bool> {
   std::map<std::string, std::string> before_;
 };
 
-TEST_P(ReplacedDirectory, ALinkIsNotFollowed) {
+TEST_P(ReplacedDirectory, LinkIsNotFollowed) {
   fs::create_directory_symlink(tree_, from_);
   expect_refused("replaced by a symbolic link");
   EXPECT_EQ(content_of(tree_), before_);
   EXPECT_EQ(fs::read_symlink(from_), tree_);
 }
 
-TEST_P(ReplacedDirectory, ALinkAboveItIsNotFollowed) {
+TEST_P(ReplacedDirectory, LinkAboveItIsNotFollowed) {
   fs::remove_all(scratch_.path() / "ml");
   fs::create_directories(tree_ / "output/checkpoints");
   before_ = content_of(tree_);
@@ -270,7 +270,7 @@ TEST_P(ReplacedDirectory, ALinkAboveItIsNotFollowed) {
   EXPECT_EQ(content_of(tree_), before_);
 }
 
-TEST_P(ReplacedDirectory, AnUnfinishedCheckpointIsNotPutBackThroughALink) {
+TEST_P(ReplacedDirectory, UnfinishedCheckpointIsNotMovedBackThroughALink) {
   write_text(root_ / "1/0/.1-1.unfinished/moved", "1");
   fs::create_directory_symlink(tree_, from_);
   ASSERT_FALSE(publish_checkpoint(made_, root_, key_of(0), Units{1}, 11));
@@ -278,18 +278,18 @@ TEST_P(ReplacedDirectory, AnUnfinishedCheckpointIsNotPutBackThroughALink) {
   EXPECT_EQ(text_of(root_ / "1/0/.1-1.unfinished/moved"), "1");
 }
 
-TEST_P(ReplacedDirectory, AnotherDirectoryIsLeftAlone) {
+TEST_P(ReplacedDirectory, AnotherDirectoryIsNotChanged) {
   lay_out_tree(from_);
   const auto before = content_of(from_);
   expect_refused("replaced by another directory");
   EXPECT_EQ(content_of(from_), before);
 }
 
-TEST_P(ReplacedDirectory, ARemovedOneIsNamed) {
+TEST_P(ReplacedDirectory, RemovedOneIsNamed) {
   expect_refused("removed");
 }
 
-TEST_P(ReplacedDirectory, TheWorkersOwnIsTakenOnceItIsBack) {
+TEST_P(ReplacedDirectory, OriginalIsPublishedOnceItIsBack) {
   fs::create_directory_symlink(tree_, from_);
   expect_refused("replaced by a symbolic link");
   fs::remove(from_);
@@ -301,7 +301,7 @@ TEST_P(ReplacedDirectory, TheWorkersOwnIsTakenOnceItIsBack) {
   EXPECT_EQ(content_of(tree_), before_);
 }
 
-TEST_P(ReplacedDirectory, ALinkInsideTheWorkersOwnIsMovedAndNotWhatItLeadsTo) {
+TEST_P(ReplacedDirectory, LinkInsideTheOriginalIsMovedButNotItsTarget) {
   fs::rename(scratch_.path() / "aside", from_);
   fs::create_directory_symlink(tree_, from_ / "link");
   fs::create_directory(from_ / "deep");

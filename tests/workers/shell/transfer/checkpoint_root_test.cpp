@@ -30,25 +30,25 @@ class CheckpointRoot : public testing::Test {
   std::filesystem::path root_ = scratch_.path("root");
 };
 
-TEST_F(CheckpointRoot, OfItsDaemonIsLeftAsItWas) {
+TEST_F(CheckpointRoot, RootOfItsDaemonIsNotChanged) {
   mark(7);
   EXPECT_EQ(why(root_), "");
   const std::filesystem::directory_iterator files(root_);
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST_F(CheckpointRoot, ThatIsMissingIsNotMade) {
+TEST_F(CheckpointRoot, MissingOneIsNotMade) {
   EXPECT_MESSAGE(why(root_ / "none"));
   EXPECT_FALSE(std::filesystem::exists(root_ / "none"));
 }
 
-TEST_F(CheckpointRoot, ThatOnlyHasTheSameNameIsFound) {
+TEST_F(CheckpointRoot, DirectoryOfTheSameNameIsDetected) {
   EXPECT_MESSAGE(why(root_));
   mark(8);
   EXPECT_MESSAGE(why(root_));
 }
 
-TEST_F(CheckpointRoot, ThatCannotBeWrittenNamesBothUsers) {
+TEST_F(CheckpointRoot, UnwritableOneNamesBothUsers) {
   if (::geteuid() == 0) {
     GTEST_SKIP() << "root may write everywhere";
   }

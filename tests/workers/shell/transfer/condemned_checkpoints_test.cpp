@@ -11,7 +11,7 @@
 #include "hpsearch/proto/wire/checkpoint_owner.hpp"
 #include "scratch.hpp"
 
-// Checkpoints that only their users may delete stayed for ever.
+// Once, checkpoints that only their users may delete stayed forever.
 
 namespace hpsearch::workers::test {
 namespace {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using engine::ExperimentId;
 
 constexpr std::uint64_t store = 77;
-constexpr uid_t ann = 54'321;  // Nobody needs to know a name for it.
+constexpr uid_t ann = 54'321;  // It needs no name.
 
 class CondemnedCheckpoint : public ::testing::Test {
  protected:
@@ -35,7 +35,7 @@ class CondemnedCheckpoint : public ::testing::Test {
     give(experiment(), ann);
   }
 
-  /// With all in it, closed to others.
+  /// With its content, closed to others.
   static void give(const fs::path& directory, uid_t uid) {
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
       ASSERT_EQ(::chown(entry.path().c_str(), uid, uid), 0);
@@ -54,30 +54,30 @@ class CondemnedCheckpoint : public ::testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(CondemnedCheckpoint, GoesWithTheRightsOfItsUser) {
+TEST_F(CondemnedCheckpoint, IsRemovedWithTheRightsOfItsUser) {
   EXPECT_EQ(remove(), std::vector{place().string()});
   EXPECT_FALSE(fs::exists(experiment() / "3"));
   EXPECT_EQ(remove(), std::vector{place().string()}) << "it is gone already";
 }
 
-TEST_F(CondemnedCheckpoint, StaysWhereTheUserMayNotDeleteIt) {
+TEST_F(CondemnedCheckpoint, StaysIfTheUserMayNotDeleteIt) {
   give(place(), 0);
   EXPECT_TRUE(remove().empty());
 }
 
-TEST_F(CondemnedCheckpoint, OfRootOrASmallUidStays) {
+TEST_F(CondemnedCheckpoint, StaysForRootOrASmallUid) {
   EXPECT_TRUE(remove(ann + 1).empty());
   give(experiment(), 0);
   EXPECT_TRUE(remove(0).empty());
   EXPECT_TRUE(fs::exists(place()));
 }
 
-TEST_F(CondemnedCheckpoint, OfAnotherStoreStays) {
+TEST_F(CondemnedCheckpoint, StaysForAnotherStore) {
   EXPECT_TRUE(remove(1000, store + 1).empty());
   EXPECT_TRUE(fs::exists(place()));
 }
 
-TEST_F(CondemnedCheckpoint, ThatThisMachineDoesNotHaveIsNotReported) {
+TEST_F(CondemnedCheckpoint, IsNotReportedIfThisMachineLacksIt) {
   fs::remove_all(scratch_.path() / "checkpoints");
   EXPECT_TRUE(remove().empty());
 }

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Errc;
 
-TEST(ContextsAddress, IsTheDaemonsOrTheHostThatWasReached) {
+TEST(ContextsAddress, IsTheDaemonsOrTheReachedHost) {
   EXPECT_EQ(contexts_address("127.0.0.1:8077", "tcp://127.0.0.1:8078"), "127.0.0.1:8077");
   EXPECT_EQ(contexts_address("10.0.0.5:8077", "tcp://head:8078"), "10.0.0.5:8077");
   EXPECT_EQ(contexts_address("0.0.0.0:8077", "tcp://head.cluster:8078"), "head.cluster:8077");
@@ -31,7 +31,7 @@ TEST(ContextsAddress, IsTheDaemonsOrTheHostThatWasReached) {
   EXPECT_EQ(contexts_address("", "tcp://head:8078"), "");
 }
 
-/// A daemon's shelf of contexts, in a thread.
+/// A daemon with contexts, in a thread.
 class Contexts : public testing::Test {
  protected:
   void SetUp() override {
@@ -56,7 +56,7 @@ class Contexts : public testing::Test {
     thread_.join();
   }
 
-  /// Puts a context on the shelf; its digest.
+  /// Adds a context; returns its digest.
   std::string shelve(const std::string& text) {
     const Scratch context;
     context.write("src/train.py", text);
@@ -88,7 +88,7 @@ class Contexts : public testing::Test {
   std::thread thread_;
   std::mutex mutex_;
   std::map<std::string, std::string> shelf_;
-  std::optional<std::string> announced_;  ///< To a HEAD, instead of what is there.
+  std::optional<std::string> announced_;  ///< The answer to a HEAD, in place of the real length.
   std::atomic<unsigned> asked_ = 0;
 };
 
@@ -115,7 +115,7 @@ TEST_F(Contexts, AreFetchedAndUnpackedOnceForAll) {
   EXPECT_EQ(asked_, 1U);
 }
 
-TEST_F(Contexts, AreTakenAsLongAsTheyWereAnnounced) {
+TEST_F(Contexts, MustHaveTheirAnnouncedLength) {
   const std::string digest = shelve("print(1)\n");
   announced_ = "short";
   const auto longer = open()->provide(digest);
@@ -136,7 +136,7 @@ TEST_F(Contexts, OutliveTheAgentButNotTheMachine) {
   EXPECT_EQ(trees(), 1U);
 }
 
-TEST_F(Contexts, HalfUnpackedOnesOfAnAgentThatDiedAreGone) {
+TEST_F(Contexts, IncompleteOnesOfAKilledAgentAreRemoved) {
   const std::string digest = shelve("print(1)\n");
   const fs::path boot = scratch_.path() / "contexts" / "boot-1";
   write_text(boot / "draft-77-1" / "src" / "train.py", "pri");
@@ -158,7 +158,7 @@ TEST_F(Contexts, TwoAgentsMayUnpackTheSame) {
   EXPECT_EQ(trees(), 1U);
 }
 
-TEST_F(Contexts, WhatIsNotWhatItsNameSaysIsNotTaken) {
+TEST_F(Contexts, WrongDigestIsRefused) {
   const std::string digest = shelve("print(1)\n");
   const std::string other = shelve("print(2)\n");
   {
@@ -172,7 +172,7 @@ TEST_F(Contexts, WhatIsNotWhatItsNameSaysIsNotTaken) {
   EXPECT_EQ(fs::exists(scratch_.path() / "contexts") ? trees() : 0, 0U);
 }
 
-TEST_F(Contexts, AnAbsentOneAndAnAbsentDaemonAreToldApart) {
+TEST_F(Contexts, AbsentOneAndAbsentDaemonAreDistinct) {
   const std::string digest = shelve("print(1)\n");
   const auto gone = open()->provide(std::string(64, 'a'));
   ASSERT_FALSE(gone);
@@ -186,11 +186,11 @@ TEST_F(Contexts, AnAbsentOneAndAnAbsentDaemonAreToldApart) {
   EXPECT_NE(away.error().message.find("127.0.0.1:1"), std::string::npos) << away.error().message;
 }
 
-TEST_F(Contexts, TheLeastRecentlyUsedGoAndThoseInUseStay) {
+TEST_F(Contexts, LeastRecentlyUsedAreRemovedAndThoseInUseStay) {
   const std::string first = shelve("1");
   const std::string second = shelve("2");
   const std::string third = shelve("3");
-  const auto cache = open(1);  // Room for none but those in use, and the newest.
+  const auto cache = open(1);  // Space only for those in use, and the newest.
   std::optional<ContextCache::Tree> held = *cache->provide(first);
   const fs::path held_at = **held;
   ASSERT_TRUE(cache->provide(second));

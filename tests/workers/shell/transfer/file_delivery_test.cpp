@@ -1,4 +1,4 @@
-// How a worker hands the files that programs left over to its daemon.
+// How a worker delivers files of programs to its daemon.
 
 #include "hpsearch/workers/shell/transfer/file_delivery.hpp"
 
@@ -40,11 +40,11 @@ net::HttpResponse answer_of(unsigned status, Value::Map value) {
   return response;
 }
 
-/// A daemon that takes files, on a thread of its own.
+/// A daemon that accepts files, in its own thread.
 class FileTaker {
  public:
-  /// Asked before each request is dealt with, by its number from 1: another answer, after what a crash there
-  /// would have lost is gone.
+  /// Called before each request, with its number from 1: may return another answer, after it has removed what
+  /// a crash would lose.
   using Before = std::function<std::optional<net::HttpResponse>(std::size_t number, FileTaker& taker)>;
   explicit FileTaker(Before before = {}) : before_(std::move(before)) {
     auto server = net::HttpServer::listen(
@@ -70,7 +70,7 @@ class FileTaker {
   [[nodiscard]] DaemonAccess here() const { return {address_, "the key"}; }
   void forget_offer() { offered_.reset(); }
 
-  // While no request is under way.
+  // Only while there is no request.
   [[nodiscard]] std::size_t requests() const { return requests_; }
   [[nodiscard]] const std::optional<proto::FileOffer>& kept() const { return kept_; }
   [[nodiscard]] std::size_t lists() const { return lists_; }
@@ -194,7 +194,7 @@ TEST_F(FileDeliveryTest, SendsEveryFileInPiecesAndThenTheList) {
   EXPECT_EQ(files_.unsent(delivering_store), Trials{});
 }
 
-TEST_F(FileDeliveryTest, WhatTheDaemonHasIsNotSentAgain) {
+TEST_F(FileDeliveryTest, ContentThatTheDaemonHasIsNotSentAgain) {
   left(0, {{"a", "first"}});
   FileTaker taker;
   EXPECT_EQ(send(0, taker).end, FilesSent::End::taken);
@@ -206,10 +206,10 @@ TEST_F(FileDeliveryTest, WhatTheDaemonHasIsNotSentAgain) {
   EXPECT_EQ(taker.content("b"), "first");
 }
 
-TEST_F(FileDeliveryTest, WhatIsLostOnItsWayIsSentAgainFromWhereItWas) {
+TEST_F(FileDeliveryTest, LostPieceIsSentAgain) {
   const std::string content(proto::most_piece_bytes + 5, 'x');
   left(0, {{"a", content}});
-  // The offer is 1, the pieces 2 and 3.
+  // The offer is request 1, the pieces are 2 and 3.
   FileTaker taker([](std::size_t number, FileTaker&) {
     return number == 3 ? std::optional(answer_of(503, {})) : std::nullopt;
   });
@@ -221,7 +221,7 @@ TEST_F(FileDeliveryTest, WhatIsLostOnItsWayIsSentAgainFromWhereItWas) {
   EXPECT_EQ(taker.requests(), 3U + 3) << "an offer, the second piece, the list";
 }
 
-TEST_F(FileDeliveryTest, ADaemonThatForgotTheOfferIsOfferedItAgain) {
+TEST_F(FileDeliveryTest, OfferIsRepeatedIfTheDaemonLostIt) {
   const std::string content(proto::most_piece_bytes + 5, 'x');
   left(0, {{"a", content}});
   FileTaker taker([](std::size_t number, FileTaker& it) {
@@ -235,7 +235,7 @@ TEST_F(FileDeliveryTest, ADaemonThatForgotTheOfferIsOfferedItAgain) {
   EXPECT_EQ(taker.lists(), 1U);
 }
 
-TEST_F(FileDeliveryTest, AKeyOfASessionThatIsOverMeansLaterAndARefusalNever) {
+TEST_F(FileDeliveryTest, ExpiredKeyMeansLaterAndRefusalMeansNever) {
   left(0, {{"a", "x"}});
   FileTaker over([](std::size_t, FileTaker&) { return std::optional(answer_of(401, {})); });
   EXPECT_EQ(send(0, over).end, FilesSent::End::later);
@@ -254,7 +254,7 @@ TEST_F(FileDeliveryTest, AKeyOfASessionThatIsOverMeansLaterAndARefusalNever) {
   EXPECT_EQ(unwanted.why, "") << "a daemon that keeps none is nobody's trouble";
 }
 
-TEST_F(FileDeliveryTest, TheNextWorkerOnTheDirectorySendsWhatThisOneDidNot) {
+TEST_F(FileDeliveryTest, NextWorkerOnTheDirectorySendsTheRest) {
   left(0, {{"a", "x"}});
   left(1, {{"b", "y"}});
   FileTaker taker;
@@ -264,7 +264,7 @@ TEST_F(FileDeliveryTest, TheNextWorkerOnTheDirectorySendsWhatThisOneDidNot) {
   EXPECT_EQ(next.unsent(delivering_store + 1), Trials{}) << "another store's";
 }
 
-TEST_F(FileDeliveryTest, WhatChangedMeanwhileIsSentOnceMore) {
+TEST_F(FileDeliveryTest, FilesChangedMeanwhileAreSentAgain) {
   left(0, {{"a", "x"}});
   EXPECT_EQ(files_.unsent(delivering_store), Trials{trial(0)});
   const auto before = files_.unsent_files(delivering_store, trial(0));
@@ -274,7 +274,7 @@ TEST_F(FileDeliveryTest, WhatChangedMeanwhileIsSentOnceMore) {
   EXPECT_EQ(files_.unsent(delivering_store), Trials{trial(0)});
 }
 
-TEST_F(FileDeliveryTest, ATrialThatMadeRoomIsToldToHaveNothing) {
+TEST_F(FileDeliveryTest, DroppedTrialIsReportedAsEmpty) {
   left(0, {{"a", std::string(600, 'a')}}, 0.9, 1, 1'000);
   FileTaker taker;
   EXPECT_EQ(send(0, taker).end, FilesSent::End::taken);
@@ -287,7 +287,7 @@ TEST_F(FileDeliveryTest, ATrialThatMadeRoomIsToldToHaveNothing) {
   EXPECT_EQ(taker.kept()->dropped.files[0].path, "a");
 }
 
-TEST_F(FileDeliveryTest, NamesThatAreNotUtf8StayOnTheWorkerAndAreNamed) {
+TEST_F(FileDeliveryTest, NamesThatAreNotUtf8StayOnTheWorkerAndAreReported) {
   left(0, {{"fine", "x"},
            {"od\xFF"
             "d",
@@ -302,7 +302,7 @@ TEST_F(FileDeliveryTest, NamesThatAreNotUtf8StayOnTheWorkerAndAreNamed) {
             "d");
 }
 
-TEST_F(FileDeliveryTest, AWorkerThatEndsTellsNothingByHalves) {
+TEST_F(FileDeliveryTest, EndingWorkerSendsNoIncompleteOffer) {
   left(0, {{"a", "x"}});
   FileTaker taker;
   stop_.request_stop();

@@ -8,7 +8,7 @@
 
 namespace hpsearch::workers::test {
 
-/// Every entry of a tree with its content, or where it leads to.
+/// Every entry of a tree with its content, or its link target.
 inline std::map<std::string, std::string> content_of(const std::filesystem::path& tree) {
   std::map<std::string, std::string> content;
   for (const std::filesystem::directory_entry& entry : std::filesystem::recursive_directory_iterator(tree)) {
@@ -20,7 +20,7 @@ inline std::map<std::string, std::string> content_of(const std::filesystem::path
   return content;
 }
 
-/// A tree with files, links and an empty directory, some named as an attempt names its own.
+/// A tree with files, links and an empty directory, some named like an attempt's own files.
 inline void lay_out_tree(const std::filesystem::path& tree) {
   write_text(tree / "deep/weights", "a month of work");
   write_text(tree / "notes", "mine");

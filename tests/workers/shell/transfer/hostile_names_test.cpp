@@ -1,5 +1,5 @@
-// Names that somebody chose to break something: submission refuses them with the field's name, or everything
-// that is made of them is intact.
+// Malicious names: submission refuses them with the field's name, or everything
+// that is made from them is intact.
 
 #include <gtest/gtest.h>
 
@@ -145,7 +145,7 @@ bool names_a_field(const engine::Problem& problem) {
                      [&](const std::string& field) { return problem.path.starts_with(field); });
 }
 
-/// As the daemon orders it (jobs::Programs).
+/// The order of the daemon (jobs::Programs).
 LaunchSpec ordered(const ExperimentConfig& config, const jobs::Program& program) {
   LaunchSpec spec = spec_of(key_of(0), program.entrypoint);
   spec.experiment_name = config.name;
@@ -191,11 +191,11 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     machine.environment = {{"PATH", "/usr/bin:/bin"}};
     auto launch = plan_launch(spec, places, machine);
     if (!launch && launch.error().message.find("in one piece") != std::string::npos) {
-      continue;  // Longer than a kernel hands to any program, which is said.
+      continue;  // It is longer than the kernel allows for any program, which is reported.
     }
     ASSERT_TRUE(launch) << where << "\n" << launch.error().message;
 
-    // What the shim is told, and a program's own view of it.
+    // The shim's order, and the program's own view of it.
     LaunchOrder order;
     order.program = launch->program;
     order.metric_patterns = spec.metric_patterns;
@@ -228,7 +228,7 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     }
     ASSERT_FALSE(std::filesystem::exists(scratch_.path() / "canary")) << where;
 
-    // And the texts that it can read back.
+    // The texts can be read back, too.
     const auto params = proto::parse_json(launch->program.environment.at("HPSEARCH_PARAMS"));
     ASSERT_TRUE(params) << where;
     ASSERT_EQ(*params, spec.hparams) << where;

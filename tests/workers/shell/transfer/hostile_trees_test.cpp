@@ -1,6 +1,6 @@
-// Programs that turn their directories against the worker: links at every level, hard links, mounts, pipes,
-// and a second process that exchanges a directory for a link meanwhile. Whatever the worker does with a
-// program's files, the witness stays bit for bit.
+// Programs that make their directories malicious: links at every level, hard links, mounts, pipes,
+// and a second process that exchanges a directory for a link meanwhile. In all cases
+// the witness stays unchanged.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ using files::test::PrivateMounts;
 using files::test::Swapper;
 using files::test::Witness;
 
-// What a checkpoint may be made of.
+// The content that a checkpoint may have.
 constexpr Hostility saveable{.pipes = false, .deep = false, .no_rights = false};
 
 class HostileCheckpoint : public testing::Test {
@@ -56,12 +56,12 @@ class HostileCheckpoint : public testing::Test {
   OwnDirectory made_;
 };
 
-TEST_F(HostileCheckpoint, IsPublishedAsItStands) {
+TEST_F(HostileCheckpoint, IsPublishedUnchanged) {
   for (const bool across : {false, true}) {
     root_ = across ? other_.path() / "store" : scratch_.path() / "store";
     lay_hostile_tree(from_, witness_, saveable);
     for (const char* const level : {".", "a", "a/b"}) {
-      fs::remove(from_ / level / "\xff\xfe");  // Not to be spelled in a manifest.
+      fs::remove(from_ / level / "\xff\xfe");  // A manifest can't spell it.
     }
     const auto published = publish();
     ASSERT_TRUE(published && *published) << published.error().message;
@@ -72,7 +72,7 @@ TEST_F(HostileCheckpoint, IsPublishedAsItStands) {
   }
 }
 
-TEST_F(HostileCheckpoint, ThatHoldsNoCheckpointIsPutBack) {
+TEST_F(HostileCheckpoint, InvalidContentIsMovedBack) {
   for (const bool across : {false, true}) {
     root_ = across ? other_.path() / "store" : scratch_.path() / "store";
     lay_hostile_level(from_, witness_);
@@ -87,13 +87,13 @@ TEST_F(HostileCheckpoint, ThatHoldsNoCheckpointIsPutBack) {
   }
 }
 
-/// Reading one would wait for a writer for ever.
-TEST_F(HostileCheckpoint, APipeAsAManifestIsRefused) {
+/// Reading one would wait for a writer forever.
+TEST_F(HostileCheckpoint, PipeAsAManifestIsRefused) {
   ASSERT_EQ(::mkfifo((from_ / "manifest.json").c_str(), 0600), 0);
   EXPECT_EQ(publish().error().code, Errc::bad_request);
 }
 
-TEST_F(HostileCheckpoint, NamesOfTheWorkersOwnDraftsLeadNowhere) {
+TEST_F(HostileCheckpoint, LinksNamedLikeDraftsAreNotFollowed) {
   write_text(from_ / "weights", "1");
   for (const char* const name : {"manifest.json.new", ".manifest.json.new", ".hpsearch-store.json.new"}) {
     fs::create_symlink(witness_.file(), from_ / name);
@@ -124,7 +124,7 @@ TEST_F(HostileCheckpoint, LinksInTheStorageAreNotFollowed) {
   }
 }
 
-TEST_F(HostileCheckpoint, WhatSomebodyElseHasPutInItsPlaceIsLeftThere) {
+TEST_F(HostileCheckpoint, ForeignFileInItsPlaceIsKept) {
   write_text(root_ / "1/0/1-1/thesis.tex", "three years of work");
   write_text(from_ / "weights", "of the program");
   const auto refused = publish();
@@ -135,7 +135,7 @@ TEST_F(HostileCheckpoint, WhatSomebodyElseHasPutInItsPlaceIsLeftThere) {
   EXPECT_EQ(text_of(from_ / "weights"), "of the program");
 }
 
-TEST_F(HostileCheckpoint, WithAMountIsRefusedAndPutBack) {
+TEST_F(HostileCheckpoint, MountIsRefusedAndMovedBack) {
   write_text(from_ / "a/weights", "of the program");
   fs::create_directory(from_ / "a/mount");
   PrivateMounts mounts;
@@ -154,8 +154,8 @@ TEST_F(HostileCheckpoint, WithAMountIsRefusedAndPutBack) {
   }
 }
 
-/// What is published is the program's, whoever wins: nothing comes through the link.
-TEST_F(HostileCheckpoint, ARaceIsLostByNobody) {
+/// Only the program's own files are published in any case: nothing comes through the link.
+TEST_F(HostileCheckpoint, RaceLeavesTheWitness) {
   fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
   for (const bool across : {false, true}) {
     root_ = across ? other_.path() / "store" : scratch_.path() / "store";
@@ -201,7 +201,7 @@ TEST_F(HostileAttempt, IsRemoved) {
   EXPECT_FALSE(fs::exists(directory_.root()));
 }
 
-TEST_F(HostileAttempt, OutputsKeepWhatTheProgramPutThere) {
+TEST_F(HostileAttempt, OutputsKeepTheProgramsFiles) {
   fs::create_directory_symlink(witness_.directory(), directory_.output() / "results");
   fs::create_symlink("results/weights", directory_.output() / "best");
   write_text(directory_.output() / "model/weights", "of the program");
@@ -215,7 +215,7 @@ TEST_F(HostileAttempt, OutputsKeepWhatTheProgramPutThere) {
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_F(HostileAttempt, ALinkInThePlaceOfAllOfItLeadsNowhere) {
+TEST_F(HostileAttempt, LinkInPlaceOfItIsNotFollowed) {
   const std::vector<std::function<void()>> everything{
       [&] { directory_.remove_working_files(); },
       [&] { directory_.remove_everything(); },
@@ -239,7 +239,7 @@ TEST_F(HostileAttempt, ALinkInThePlaceOfAllOfItLeadsNowhere) {
   }
 }
 
-TEST_F(HostileAttempt, AnotherDirectoryInThePlaceOfAllOfItIsLeftAlone) {
+TEST_F(HostileAttempt, AnotherDirectoryInPlaceOfItIsNotChanged) {
   fs::remove_all(directory_.root());
   fs::rename(witness_.directory(), directory_.root());
   directory_.remove_working_files();
@@ -251,7 +251,7 @@ TEST_F(HostileAttempt, AnotherDirectoryInThePlaceOfAllOfItIsLeftAlone) {
   EXPECT_EQ(text_of(witness_.directory() / "manifest.json"), "my own manifest.json");
 }
 
-TEST_F(HostileAttempt, ItsRecordsAreNotWrittenThroughLinks) {
+TEST_F(HostileAttempt, RecordsAreNotWrittenThroughLinks) {
   ASSERT_TRUE(directory_.write_spool("spool", true));
   for (const char* const name : {"spool", "spool.new", "process.json", "process.json.new", "checkpoint.json",
                                  "journal", "params.json"}) {
@@ -269,7 +269,7 @@ TEST_F(HostileAttempt, ItsRecordsAreNotWrittenThroughLinks) {
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_F(HostileAttempt, PipesInThePlaceOfItsRecordsBlockNobody) {
+TEST_F(HostileAttempt, PipesInPlaceOfRecordsDoNotBlock) {
   for (const char* const name : {"spool", "process.json", "checkpoint.json", "journal", "stdout.log"}) {
     fs::remove(directory_.root() / name);
     ASSERT_EQ(::mkfifo((directory_.root() / name).c_str(), 0600), 0);
@@ -295,7 +295,7 @@ TEST_F(HostileAttempt, LogsAreNotWrittenThroughLinks) {
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_F(HostileAttempt, ARaceAgainstTheCleanUpIsLostByNobody) {
+TEST_F(HostileAttempt, RaceAgainstTheCleanUpLeavesTheWitness) {
   for (const char* const place : {".", "ml", "ml/usercode", "ml/output/checkpoints"}) {
     fs::remove_all(scratch_.path() / "link");
     fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
@@ -312,7 +312,7 @@ TEST_F(HostileAttempt, ARaceAgainstTheCleanUpIsLostByNobody) {
   }
 }
 
-TEST(HostileAttempts, AreNoReasonForAWorkerNotToStart) {
+TEST(HostileAttempts, DoNotPreventAWorkersStart) {
   const Scratch scratch;
   const Witness witness(scratch.path() / "witness");
   const fs::path attempts = scratch.path() / "state/attempts";
@@ -328,9 +328,9 @@ TEST(HostileAttempts, AreNoReasonForAWorkerNotToStart) {
   EXPECT_EQ(witness.harm(), "");
 }
 
-// --- what programs hand over and get ---
+// --- files from and for programs ---
 
-TEST(HostileDirectories, EmptyingTheCheckpointDirectoryTouchesNothingElse) {
+TEST(HostileDirectories, EmptyingTheCheckpointDirectoryChangesNothingElse) {
   const Scratch scratch;
   const Witness witness(scratch.path() / "witness");
   const fs::path checkpoints = scratch.path() / "ml/output/checkpoints";
@@ -347,7 +347,7 @@ TEST(HostileDirectories, EmptyingTheCheckpointDirectoryTouchesNothingElse) {
   EXPECT_EQ(witness.harm(), "");
 }
 
-TEST(HostileDirectories, OutputsAreLaidBesideLinksAndNotThroughThem) {
+TEST(HostileDirectories, OutputsAreNotMadeThroughLinks) {
   for (const std::string place : {"1", "1/7", "1/7/2", "1/7/1"}) {
     const Scratch scratch;
     const Witness witness(scratch.path() / "witness");

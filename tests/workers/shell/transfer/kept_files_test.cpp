@@ -1,5 +1,5 @@
-// What programs leave in their working directories, and what is kept of it. Trees that programs turned
-// against the worker are hostile_tree.hpp's; a witness stays bit for bit.
+// Files that programs leave in their working directories, and which of them are kept. hostile_tree.hpp makes
+// malicious trees; a witness stays unchanged.
 
 #include "hpsearch/workers/shell/transfer/kept_files.hpp"
 
@@ -60,7 +60,7 @@ class KeptFilesTest : public testing::Test {
   [[nodiscard]] fs::path trial(std::uint64_t number) const {
     return state_ / "trials/7/1" / std::to_string(number);
   }
-  /// Paths of all files and links that are kept of a trial.
+  /// The paths of all kept files and links of a trial.
   [[nodiscard]] std::vector<std::string> kept(std::uint64_t number) const {
     std::vector<std::string> paths;
     const fs::path files = trial(number) / "files";
@@ -83,7 +83,7 @@ class KeptFilesTest : public testing::Test {
   Keeping roomy_{1'000'000'000, false, 0.5};
 };
 
-TEST_F(KeptFilesTest, AreThoseThatTheContextDidNotBring) {
+TEST_F(KeptFilesTest, AreThoseThatTheContextLacks) {
   const AttemptDirectory made = attempt(3);
   write_text(made.work() / "model.pt", "weights");
   write_text(made.work() / "data/table.csv", "3,4\n");
@@ -101,8 +101,8 @@ TEST_F(KeptFilesTest, AreThoseThatTheContextDidNotBring) {
   EXPECT_FALSE(fs::exists(trial(3) / "files.json")) << "nothing was dropped";
 }
 
-// A copy with the time of its original is new all the same.
-TEST_F(KeptFilesTest, AreToldByMoreThanTheirTime) {
+// A copy with the time of its original is new nevertheless.
+TEST_F(KeptFilesTest, AreIdentifiedByMoreThanTheirTime) {
   const AttemptDirectory made = attempt(0);
   fs::copy_file(made.work() / "train.py", made.work() / "old.py");
   fs::last_write_time(made.work() / "old.py", fs::last_write_time(made.work() / "train.py"));
@@ -113,12 +113,12 @@ TEST_F(KeptFilesTest, AreToldByMoreThanTheirTime) {
   EXPECT_EQ(kept(0), (Paths{"./old.py", "data/table.csv"}));
 }
 
-TEST_F(KeptFilesTest, OfATrialThatLeftNothingLeaveNoTrace) {
+TEST_F(KeptFilesTest, TrialWithoutFilesLeavesNoDirectory) {
   EXPECT_EQ(take(attempt(0), 0, roomy_), "");
   EXPECT_FALSE(fs::exists(trial(0)));
 }
 
-TEST_F(KeptFilesTest, OfLaterAttemptsReplaceThoseOfThatName) {
+TEST_F(KeptFilesTest, LaterAttemptsReplaceFilesOfTheSameName) {
   const AttemptDirectory first = attempt(0);
   write_text(first.work() / "model", "one");
   write_text(first.work() / "first.log", "one");
@@ -133,17 +133,17 @@ TEST_F(KeptFilesTest, OfLaterAttemptsReplaceThoseOfThatName) {
   EXPECT_EQ(kept(0), (Paths{"./first.log", "model/weights", "place/file"}));
 }
 
-TEST_F(KeptFilesTest, OfTheWorstTrialsMakeRoom) {
+TEST_F(KeptFilesTest, WorstTrialsLoseTheirFiles) {
   const std::vector<std::pair<double, bool>> runs{{0.9, true}, {0.1, true}, {0.5, true}, {0.7, true}};
   for (const bool larger : {false, true}) {
     fs::remove_all(state_);
     for (std::uint64_t i = 0; i < runs.size(); ++i) {
       const AttemptDirectory made = attempt(i);
       write_text(made.work() / "model", std::string(400'000, 'x'));
-      const std::string told = take(made, i, {1'000'000, larger, runs[i].first});
-      EXPECT_EQ(told.empty(), i < 2) << told;
+      const std::string dropped = take(made, i, {1'000'000, larger, runs[i].first});
+      EXPECT_EQ(dropped.empty(), i < 2) << dropped;
     }
-    // The best stays, and the one that ended last.
+    // The best one and the one that ended last keep theirs.
     const std::uint64_t best = larger ? 0 : 1;
     for (std::uint64_t i = 0; i < runs.size(); ++i) {
       EXPECT_EQ(kept(i).size(), i == best || i == 3 ? 1U : 0U) << i << " of " << larger;
@@ -156,7 +156,7 @@ TEST_F(KeptFilesTest, OfTheWorstTrialsMakeRoom) {
   }
 }
 
-TEST_F(KeptFilesTest, OfTheBestTrialOutliveThoseOfTheLatest) {
+TEST_F(KeptFilesTest, BestTrialKeepsItsFilesBeforeTheLatest) {
   const AttemptDirectory best = attempt(0);
   write_text(best.work() / "model", std::string(700'000, 'x'));
   take(best, 0, {1'000'000, false, 0.1});
@@ -167,7 +167,7 @@ TEST_F(KeptFilesTest, OfTheBestTrialOutliveThoseOfTheLatest) {
   EXPECT_EQ(kept(0).size(), 1U);
 }
 
-TEST_F(KeptFilesTest, OfOneTrialFitIntoTheLimit) {
+TEST_F(KeptFilesTest, OneTrialCannotExceedTheLimit) {
   const AttemptDirectory made = attempt(0);
   write_text(made.work() / "small", "kept");
   write_text(made.work() / "large", std::string(1'500'000, 'x'));
@@ -177,7 +177,7 @@ TEST_F(KeptFilesTest, OfOneTrialFitIntoTheLimit) {
   EXPECT_EQ(record_in<proto::DroppedFiles>(trial(0) / "files.json").files[0].bytes, 1'500'000U);
 }
 
-TEST_F(KeptFilesTest, AreCountedAnewWhereTheirListIsDamaged) {
+TEST_F(KeptFilesTest, AreCountedAgainIfTheirListIsDamaged) {
   for (std::uint64_t i = 0; i < 2; ++i) {
     const AttemptDirectory made = attempt(i);
     write_text(made.work() / "model", std::string(400'000, 'x'));
@@ -190,14 +190,14 @@ TEST_F(KeptFilesTest, AreCountedAnewWhereTheirListIsDamaged) {
   EXPECT_EQ(kept(0).size() + kept(1).size() + kept(2).size(), 2U) << "the limit holds";
 }
 
-// --- programs that turn their files against the worker ---
+// --- malicious files ---
 
 class HostileKeptFiles : public KeptFilesTest {
  protected:
   files::test::Witness witness_{scratch_.path() / "witness"};
 };
 
-TEST_F(HostileKeptFiles, AreTakenAsTheyStand) {
+TEST_F(HostileKeptFiles, AreKeptUnchanged) {
   const AttemptDirectory made = attempt(0);
   files::test::lay_hostile_tree(made.work() / "left", witness_);
   take(made, 0, roomy_);
@@ -209,7 +209,7 @@ TEST_F(HostileKeptFiles, AreTakenAsTheyStand) {
   EXPECT_EQ(witness_.harm(), "");
 }
 
-TEST_F(HostileKeptFiles, AreNotLookedForBehindALink) {
+TEST_F(HostileKeptFiles, AreNotReadThroughALink) {
   for (const char* const replaced : {"ml/usercode", "ml"}) {
     const AttemptDirectory made = attempt(0);
     fs::remove_all(made.root() / replaced);
@@ -219,8 +219,8 @@ TEST_F(HostileKeptFiles, AreNotLookedForBehindALink) {
   }
 }
 
-// Other programs can write where they are kept.
-TEST_F(HostileKeptFiles, AreNotPutBehindALink) {
+// Other programs can write to the directory with kept files.
+TEST_F(HostileKeptFiles, AreNotWrittenThroughALink) {
   for (const fs::path replaced : {"trials", "trials/7", "trials/7/1", "trials/7/1/0", "trials/7/1/0/files"}) {
     fs::remove_all(state_ / "trials");
     fs::create_directories((state_ / replaced).parent_path());

@@ -29,7 +29,7 @@ net::HttpResponse status(unsigned number) {
   return response;
 }
 
-/// A daemon that takes logs, on a thread of its own.
+/// A daemon that accepts logs, in its own thread.
 class Taker {
  public:
   /// nullopt: it never answers.
@@ -68,7 +68,7 @@ class Taker {
   }
   [[nodiscard]] DaemonAccess here() const { return {address_, "the key"}; }
   [[nodiscard]] std::size_t requests() const { return requests_; }
-  /// Once it has ended.
+  /// Only after its end.
   [[nodiscard]] const std::map<std::string, std::string>& taken() const { return taken_; }
   [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
 
@@ -149,7 +149,7 @@ TEST_F(LogDelivery, SendsHeadAndTailOfALogOfAHundredMegabytes) {
   EXPECT_EQ(logs::unpack(packed, 0, 8, false)->bytes, "10000000");
 }
 
-TEST_F(LogDelivery, SendsWhatIsThereOfALogWithAGap) {
+TEST_F(LogDelivery, SendsTheExistingPartsOfALogWithAGap) {
   write("stdout.log", "head");
   write("stdout.log.20", "middle");
   write("stdout.log.26", " and tail");
@@ -162,13 +162,13 @@ TEST_F(LogDelivery, SendsWhatIsThereOfALogWithAGap) {
   EXPECT_EQ(logs::unpack(packed, 4, 100, false)->bytes, "middle and tail");
 }
 
-TEST_F(LogDelivery, HasNothingToDoWhereNothingWasWritten) {
+TEST_F(LogDelivery, SendsNothingForEmptyLogs) {
   EXPECT_EQ(deliver({"127.0.0.1:9", ""}), "");
   fs::remove_all(directory_.root());
   EXPECT_EQ(deliver({"127.0.0.1:9", ""}), "");
 }
 
-TEST_F(LogDelivery, IsNowhereToGo) {
+TEST_F(LogDelivery, FailsWithoutAnAddress) {
   write("stdout.log", "one\n");
   EXPECT_EQ(deliver({"", ""}), "the daemon has announced no HTTP address");
 }
@@ -181,7 +181,7 @@ TEST_F(LogDelivery, GivesUpOnADaemonThatNeverAnswers) {
   EXPECT_EQ(taker.keys().size(), 1U);
 }
 
-TEST_F(LogDelivery, TriesAgainWhileThereIsNoRoomAndNotWhenItIsRefused) {
+TEST_F(LogDelivery, RetriesWithoutSpaceButNotAfterARefusal) {
   write("stdout.log", "one\n");
   Taker full([](std::size_t number) { return status(number < 2 ? 503 : 201); });
   EXPECT_EQ(deliver(full.here()), "");
@@ -193,7 +193,7 @@ TEST_F(LogDelivery, TriesAgainWhileThereIsNoRoomAndNotWhenItIsRefused) {
   EXPECT_EQ(strict.keys().size(), 1U);
 }
 
-TEST_F(LogDelivery, EndsWhenItsWorkerDoes) {
+TEST_F(LogDelivery, EndsWithItsWorker) {
   write("stdout.log", "one\n");
   Taker full([](std::size_t) { return status(503); });
   std::thread agent([&] {

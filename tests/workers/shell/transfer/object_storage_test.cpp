@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Units;
 
-/// A script is what is found as rclone; its storage is the directory `remote`.
+/// A script is the rclone that is found; its storage is the directory `remote`.
 class ObjectStorage : public testing::Test {
  protected:
   ObjectStorage() : path_(std::getenv("PATH")) {
@@ -61,12 +61,12 @@ class ObjectStorage : public testing::Test {
   std::string path_;
 };
 
-TEST_F(ObjectStorage, HasNoManifestBesideOtherFilesThanItsOwn) {
+TEST_F(ObjectStorage, ManifestNeverDescribesOtherFiles) {
   fs::create_directories(scratch_.path() / "from");
   rclone_does("cp \"$from\"/state \"$to\"");
   ASSERT_TRUE(saved("first"));
   ASSERT_TRUE(fs::exists(remote() / "manifest.json"));
-  rclone_does("cp \"$from\"/state \"$to\"; exit 1");  // The connection breaks when some of it is there.
+  rclone_does("cp \"$from\"/state \"$to\"; exit 1");  // The connection breaks after a part of the content.
   ASSERT_FALSE(saved("second"));
   EXPECT_EQ(text_of(remote() / "state"), "second");
   EXPECT_FALSE(fs::exists(remote() / "manifest.json")) << "it is the first one's";
@@ -75,8 +75,8 @@ TEST_F(ObjectStorage, HasNoManifestBesideOtherFilesThanItsOwn) {
   EXPECT_TRUE(fs::exists(remote() / "manifest.json"));
 }
 
-/// Its agent ended before it could tell: the next one is asked again, and the content is in the store only.
-TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
+/// Its agent ended before its report: the next one asks again, and only the store has the content.
+TEST_F(ObjectStorage, ReportsAStoredCheckpointAgain) {
   fs::create_directories(scratch_.path() / "from");
   rclone_does("cp \"$from\"/state \"$to\"");
   ASSERT_TRUE(saved("first"));
@@ -96,7 +96,7 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   EXPECT_FALSE(upload_checkpoint(*own_directory_at(scratch_.path() / "from"), attempt_, other).value());
 }
 
-TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {
+TEST_F(ObjectStorage, UnreachableStoreIsAnOutageAndARefusalIsNot) {
   const auto code_of = [this](const std::string& said) {
     const fs::path script =
         scratch_.write("rclone", "#!/bin/sh\necho \"ERROR : $0: " + said + "\" >&2; exit 1\n");

@@ -26,7 +26,7 @@ bool steers_the_runtime(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-/// CUDA's lasting names. Numbers mean other devices if only some devices are visible.
+/// The permanent names of CUDA devices. Numbers mean other devices if only some devices are visible.
 bool are_lasting(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& device) {
     return device.starts_with("GPU-") || device.starts_with("MIG-");
@@ -72,7 +72,7 @@ const std::string* unspeakable(const std::vector<BindMount>& mounts, std::string
 using Words = std::vector<std::string>;
 
 Words apptainer_words(const ContainerPlan& plan, const std::vector<BindMount>& mounts) {
-  // Nothing of the node that was not asked for: no home, no current directory, no variables.
+  // Only the requested parts of the node: no home, no current directory, no variables.
   Words words{"exec", "--cleanenv", "--no-home", "--contain", "--pwd", directory_inside(plan)};
   for (const BindMount& mount : mounts) {
     words.insert(words.end(), {"--bind", mount.host_path + ":" + mount.container_path +
@@ -98,7 +98,7 @@ void add_devices(const ContainerPlan& plan, Words& words) {
   }
 }
 
-/// Docker's words, which are Podman's.
+/// Docker's arguments. Podman's are the same.
 Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& mounts) {
   Words words{"run",
               "--rm",
@@ -167,7 +167,7 @@ Result<ProgramStart> container_command(const ContainerPlan& plan) {
     command.environment[mark->first] = mark->second;
   }
   if (apptainer) {
-    // Without these, the runtime's start script executes commands that values contain.
+    // Without these, the runtime's start script would execute commands inside of values.
     command.environment["APPTAINER_NO_EVAL"] = "1";
     command.environment["SINGULARITY_NO_EVAL"] = "1";
   }

@@ -48,7 +48,7 @@ Value defaults() {
   };
 }
 
-/// Puts what is set over what is there; null means not set.
+/// Writes all values that are set in `over` into `under`; null means not set.
 void lay_over(Value::Map& under, const Value::Map& over) {
   for (const auto& [key, value] : over) {
     Value* here = under.find(key);
@@ -62,7 +62,7 @@ void lay_over(Value::Map& under, const Value::Map& over) {
   }
 }
 
-/// A period of 0 stands for "never" in whatever unit, and only these three are units there.
+/// A period of 0 means "never" in every unit. Determined has only these three units.
 void spell_period(Value::Map& config, std::string_view key) {
   Value period = Value::Map{{"batches", 0}};
   const Value* given = config.find(key);

@@ -23,13 +23,13 @@ using jobs::LaunchSpec;
 namespace {
 
 constexpr std::string_view determined_identity[] = {"DET_"};
-// The kernel takes no longer variable (MAX_ARG_STRLEN), and its error, "argument list too long", does not
+// The kernel refuses longer variables (MAX_ARG_STRLEN), and its error, "argument list too long", does not
 // name it.
 constexpr std::size_t longest_variable = 128UL * 1024 - 64;
-// An attempt has one port for itself, out of so many.
+// The number of ports that attempts share out.
 constexpr std::uint64_t port_range = 4'000;
 
-/// Makes hpsearch-determined the program: it starts the harness, and the harness the trial's own entrypoint.
+/// Makes hpsearch-determined the program: it starts the harness, which starts the trial's own entrypoint.
 Status launch_in_harness(const LaunchFacts& facts, ProgramStart& program) {
   const LaunchSpec& spec = facts.spec;
   if (facts.machine.determined_host.empty()) {

@@ -23,7 +23,7 @@ namespace {
 constexpr Duration poll_every = Duration::seconds(1);
 constexpr std::int64_t longest_poll_seconds = 60;
 constexpr int run_me_again = 75;  // EX_TEMPFAIL
-// Metrics of every batch of a scheduling unit come along; they are read and left out.
+// The harness also sends the metrics of each batch of a scheduling unit; they are read and ignored.
 constexpr proto::JsonLimits body_limits{.bytes = 64UL * 1024 * 1024, .depth = 64, .nodes = 8'000'000};
 constexpr std::size_t most_unplaced = 1000;
 constexpr std::string_view api = "/api/v1/";
@@ -40,7 +40,7 @@ std::string_view segment(std::string_view& path) {
   return first;
 }
 
-/// As the harness reads errors; `message` and `error` are what it shows.
+/// An error in the form that the harness reads; it shows `message` and `error`.
 DeterminedReply refusal(DeterminedRequestId request, unsigned status, const std::string& what) {
   Value::Map error{{"code", static_cast<std::int64_t>(status)}, {"reason", what}, {"error", what}};
   return {request, status, engine::compact_json(Value::Map{{"error", std::move(error)}, {"message", what}})};
@@ -50,7 +50,7 @@ DeterminedReply good(DeterminedRequestId request, const Value& body = Value::Map
   return {request, 200, engine::compact_json(body)};
 }
 
-/// The harness spells what JSON cannot as strings.
+/// The harness writes numbers that JSON can't express as strings.
 std::optional<double> number_of(const Value& value) {
   if (value.is_number()) {
     return value.number_or(0);
@@ -66,7 +66,7 @@ std::optional<double> number_of(const Value& value) {
   return std::nullopt;
 }
 
-/// Whole numbers come as numbers or, where 64 bits may be needed, as strings.
+/// Whole numbers are numbers or, if they may need 64 bits, strings.
 std::optional<std::uint64_t> count_of(const Value* value) {
   if (value == nullptr) {
     return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<std::uint64_t> count_of(const Value* value) {
   return text == nullptr ? std::nullopt : engine::number_in<std::uint64_t>(*text);
 }
 
-/// Only what has a number; lists and texts stay in the harness's own TensorBoard files.
+/// Only values with a number; the harness keeps lists and texts in its TensorBoard files.
 Value numbers_in(const Value::Map& metrics) {
   Value::Map numbers;
   for (const auto& [name, value] : metrics) {
@@ -235,7 +235,7 @@ void DeterminedSession::about_allocation(std::string_view what, const Determined
     out.emplace_back(good(request.id, Value::Map{{"rendezvousInfo", std::move(info)}}));
   } else if (post && (what == "notify_container_running" || what == "proxy_address" || what == "all_gather" ||
                       (what.starts_with("resources/") && what.ends_with("/daemon")))) {
-    // Only Slurm's nodes find each other in this way: here each gathers its own data alone.
+    // Only Slurm's nodes find each other this way: here each node gathers only its own data.
     const Result<Value> body = proto::parse_json(request.body, body_limits);
     const Value* data = body ? body->at_path("data") : nullptr;
     Value::List all;
@@ -254,7 +254,7 @@ void DeterminedSession::about_experiment(std::string_view what, const Determined
   if (what == "model_def" && request.method == "GET") {
     out.emplace_back(ModelToPack{request.id});
   } else if (what == "searcher/best_searcher_validation_metric" && request.method == "GET") {
-    // This attempt's metric: those of other trials are not known here, and a null would break the harness.
+    // The metric of this attempt: other trials' are unknown here, and a null would break the harness.
     out.emplace_back(best_ ? good(request.id, Value::Map{{"metric", *best_}})
                            : refusal(request.id, 404, "there is no validation yet"));
   } else {
@@ -328,7 +328,7 @@ void DeterminedSession::report(Measured measured, std::optional<DeterminedReques
       unplaced_.pop_front();
     }
   } else if (measured.decisive && step >= length_) {
-    at_length_ = std::move(measured);  // Only the operation's completion may ask for a decision.
+    at_length_ = std::move(measured);  // Only the completion of the operation may ask for a decision.
   } else {
     ask({About::metrics, request, report_line(step, std::move(measured.metrics))}, out);
     return;
@@ -400,7 +400,7 @@ void DeterminedSession::exit_early(const DeterminedRequest& request, Effects& ou
                     {"why", "the program raised determined.InvalidHP; its log says why"}};
     ask({About::invalid, request.id, engine::compact_json(Value(std::move(line)))}, out);
   } else if (text == "EXITED_REASON_USER_REQUESTED_STOP") {
-    out.emplace_back(good(request.id));  // It exits well before its length: the trial stops there.
+    out.emplace_back(good(request.id));  // It exits long before its length: the trial stops there.
   } else {
     out.emplace_back(
         refusal(request.id, 400,
@@ -481,7 +481,7 @@ std::string DeterminedSession::trial_text() const {
 
 // --- the worker ---
 
-/// One question at a time: answers carry no name.
+/// One question at a time, because answers don't name their question.
 void DeterminedSession::ask(Question question, Effects& out) {
   if (!speaks()) {
     if (question.request) {
@@ -531,7 +531,7 @@ void DeterminedSession::on_directive(const Value& answer, Effects& out) {
   const std::string word =
       directive != nullptr && directive->as_text() != nullptr ? *directive->as_text() : "";
   if (word == "pause" || word == "stop") {
-    told_ = true;
+    ended_by_answer_ = true;
     end_polls(out);
   }
   if (const auto length = count_of(answer.at_path("length"))) {
@@ -553,14 +553,14 @@ std::string DeterminedSession::report_line(Units step, Value metrics) const {
 
 void DeterminedSession::ended(Effects& out) {
   if (at_length_ && speaks()) {
-    // It measured at its length and left without completing the operation: that decides, too.
+    // It measured at its length and exited without completing the operation: this decides, too.
     out.emplace_back(SendToWorker{report_line(length_, std::move(at_length_->metrics))});
     at_length_.reset();
   }
 }
 
 int DeterminedSession::exit_status(int status) const noexcept {
-  return status == 0 && leaving_ && !told_ && preempted_ ? run_me_again : status;
+  return status == 0 && leaving_ && !ended_by_answer_ && preempted_ ? run_me_again : status;
 }
 
 }  // namespace hpsearch::workers

@@ -28,7 +28,7 @@ void DeterminedSteps::learn(std::uint64_t steps, double position) noexcept {
 }
 
 Units DeterminedSteps::at(std::uint64_t steps) const noexcept {
-  // Half a millionth of a step: 3 · (1/3) is a whole unit.
+  // Adds half a millionth of a step, so that 3 · (1/3) is a whole unit.
   const double position = static_cast<double>(steps) * exact_.value_or(learned_.value_or(1)) + 5e-7;
   constexpr double most = 9.0e15;
   return Units{static_cast<std::uint64_t>(std::floor(std::fmin(position, most)))};

@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::string_view here = "127.0.0.1";
 
-/// The names that the kinds use.
+/// The names that launch kinds use.
 struct Nodes {
   std::vector<std::string> addresses;  ///< By rank, at least one.
   std::uint64_t rank = 0;
   std::uint64_t port = 0;
-  std::uint64_t slots = 1;  ///< Of each.
+  std::uint64_t slots = 1;  ///< The slots of each node.
 };
 
 Nodes nodes_of(const LaunchSpec& spec, const MeetingPoint& meeting) {
@@ -65,25 +65,25 @@ void set_pytorch_variables(const Nodes& nodes, RankLevel level, LaunchForm& form
   form.first_rank = nodes.rank * nodes.slots;
 }
 
-/// The name that TensorFlow has for the worker of that rank.
+/// TensorFlow's name for the worker with that rank.
 std::string_view role_of(std::uint64_t rank, std::uint64_t nodes, const LaunchRoles& roles) {
   if (rank == 0) {
     return "chief";
   }
-  const std::uint64_t behind = nodes - rank;  // Itself among them.
+  const std::uint64_t behind = nodes - rank;  // Includes the worker itself.
   if (behind <= roles.evaluator) {
     return "evaluator";
   }
   return behind <= roles.evaluator + roles.ps ? "ps" : "worker";
 }
 
-/// Number of ranks before this one with the same address: each of them listens there.
+/// The number of lower ranks with the same address: each of them listens there.
 std::uint64_t neighbours_before(const std::vector<std::string>& addresses, std::uint64_t rank) {
   const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(rank);
   return static_cast<std::uint64_t>(std::count(addresses.begin(), end, addresses[rank]));
 }
 
-/// Keras and TensorFlow take its absence for training alone.
+/// Without these variables, Keras and TensorFlow train alone.
 void set_tensorflow_variables(const Nodes& nodes, const LaunchRoles& roles, LaunchForm& form) {
   if (nodes.addresses.size() == 1) {
     return;
@@ -125,7 +125,7 @@ void set_elastic_batch_variables(const Nodes& nodes, LaunchForm& form) {
       Value::Map{{"task", Value::Map{{"type", "worker"}, {"index", static_cast<std::int64_t>(nodes.rank)}}},
                  {"environment", "cloud"}});
   form.variables["ELASTICBATCH_CONFIG"] = config;
-  form.variables["ElASTICBATCH_CONFIG"] = config;  // As KubeDL's source spells it.
+  form.variables["ElASTICBATCH_CONFIG"] = config;  // KubeDL's source has this spelling.
 }
 
 void set_mpi_variables(const Nodes& nodes, const MeetingPoint& meeting, LaunchForm& form) {
@@ -150,8 +150,8 @@ std::optional<std::uint64_t> port_to_listen_at(const LaunchSpec& spec) {
   switch (spec.launch.kind) {
     case LaunchKind::tensorflow:
       return spec.rendezvous.port + neighbours_before(addresses, rank);
-    case LaunchKind::process:     // On several nodes these two are under the Determined harness, which meets
-    case LaunchKind::determined:  // as PyTorch does.
+    case LaunchKind::process:     // On several nodes, these two are Determined's harness, which connects like
+    case LaunchKind::determined:  // PyTorch.
     case LaunchKind::pytorch:
     case LaunchKind::xgboost:
       return rank == 0 ? std::optional(spec.rendezvous.port) : std::nullopt;

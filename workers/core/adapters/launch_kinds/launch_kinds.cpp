@@ -21,7 +21,7 @@ constexpr std::string_view launch_kind_identity[] = {
     "WORKER_ADDRS",        "WORKER_PORT",         "WORLD_SIZE",
 };
 
-/// The variables of its launch kind, and more processes than one where that asks for them.
+/// Adds the variables of the launch kind, and starts several processes if the kind needs them.
 Status add_launch_kind(const LaunchFacts& facts, Launch& launch) {
   const jobs::LaunchSpec& spec = facts.spec;
   const LentMachine& machine = facts.machine;

@@ -27,19 +27,19 @@ void pass_as_variables(const std::vector<Channel>& channels, const Variables& pl
   }
 }
 
-/// One task, "worker", on as many hosts as the attempt has workers.
+/// One task, "worker", with as many hosts as the attempt has workers.
 Status add_modelarts(const LaunchFacts& facts, Launch& launch) {
   const jobs::LaunchSpec& spec = facts.spec;
   const AttemptPlaces& places = facts.places;
   Variables& environment = launch.program.environment;
-  environment["MA_HOME"] = places.ml;  // The job's own, as everything below.
+  environment["MA_HOME"] = places.ml;  // The attempt's own directory, like everything below it.
   environment["MA_JOB_DIR"] = places.ml + "/" + std::string(job_directory);
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
   const std::vector<std::string> nodes = addresses_of(spec);
   environment["MA_CURRENT_IP"] = nodes[spec.rendezvous.rank];
   environment["MA_NUM_GPUS"] = std::to_string(device_names(spec, facts.machine).size());
-  environment["MA_SCRIPT_INTERPRETER"] = "";  // As there: no other than the program's own.
+  environment["MA_SCRIPT_INTERPRETER"] = "";  // Empty, as in ModelArts: the program chooses its interpreter.
   environment["MA_TASK_NAME"] = "worker";
   environment["MA_NUM_HOSTS"] = environment["VC_WORKER_NUM"] = std::to_string(nodes.size());
   environment["VC_TASK_INDEX"] = environment["VK_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);

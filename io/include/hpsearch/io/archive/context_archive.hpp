@@ -12,22 +12,22 @@
 
 namespace hpsearch::context {
 
-/// A context as bytes: a tar archive of what context_files() lists, in that order, without times and owners,
-/// files either 0644 or 0755: equal contents give equal bytes. The SHA-256 of the bytes is the context's
-/// name.
+/// A context as bytes: a tar archive of the files from context_files(), in that order, without times and
+/// owners, with modes 0644 or 0755, so that equal contents give equal bytes. The SHA-256 of the bytes
+/// identifies the context.
 ///
-/// A file that grows meanwhile is packed as long as it was when `files` were listed. unavailable: a file
-/// cannot be read, or becomes shorter while it is. Cost: as much memory as the context is large.
+/// A file that grows meanwhile is packed with its size in `files`. unavailable: a file
+/// can't be read, or becomes shorter meanwhile. Cost: as much memory as the size of the context.
 [[nodiscard]] engine::Result<std::string> pack(const std::filesystem::path& context,
                                                const std::vector<ContextFile>& files);
 
-/// What an archive holds. bad_request, with the name, unless it is one as pack() makes them: names that stay
-/// inside, each below a directory that came before, nothing but directories, files and links, no holes, none
-/// twice.
+/// The content of an archive. bad_request, with the name, unless pack() could have written it: names stay
+/// inside, each below an earlier directory, only directories, files and links, no holes, no duplicate
+/// names.
 [[nodiscard]] engine::Result<std::vector<ContextFile>> contents_of(std::string_view archive);
 
-/// Puts an archive's content into `directory`, which must be there and empty. The checks of contents_of() are
-/// made on the way, and nothing is ever written through a link or over a file. unavailable: the disk said no.
+/// Unpacks an archive into `directory`, which must exist and be empty. Makes the checks of contents_of()
+/// meanwhile, and never writes through a link or over a file. unavailable: writing failed.
 [[nodiscard]] engine::Status unpack(std::string_view archive, const files::Directory& directory);
 
 }  // namespace hpsearch::context

@@ -7,35 +7,35 @@
 
 namespace hpsearch::context {
 
-/// Which files of a directory are left out, by the patterns that .gitignore files have: one a line, # begins
-/// a comment, ! takes files in again, / at the end means directories only, / elsewhere ties the pattern to
-/// the top, and *, **, ? and [a-z] stand for what they do there. The last pattern that fits decides.
+/// Files of a directory that are left out, by the patterns of .gitignore files: one per line, # begins
+/// a comment, ! includes files again, / at the end means only directories, / elsewhere anchors the pattern
+/// at the top, and *, **, ? and [a-z] mean the same. The last pattern that matches decides.
 ///
-/// Cost: O(pattern × path) per pattern, whatever the patterns are.
+/// Cost: O(pattern × path) for each pattern.
 class IgnoreRules {
  public:
   IgnoreRules() = default;
   explicit IgnoreRules(std::string_view text);
 
-  /// `path` is relative to the directory, with / between names. Who walks a tree does not look into
-  /// directories that are ignored; of what lies in one this says nothing.
+  /// `path` is relative to the directory, with / between names. The caller doesn't descend into
+  /// ignored directories: their content isn't covered.
   [[nodiscard]] bool ignores(std::string_view path, bool is_directory) const;
 
  private:
   struct Token {
     enum class Kind : std::uint8_t {
       letter,      ///< This one character.
-      any,         ///< One character but /.
-      run,         ///< Any number of them.
-      one_of,      ///< One of `letters`; with `negated`, one of all others but /.
-      folders,     ///< Any number of whole folders, "a/b/": stands at the beginning of a name …
+      any,         ///< One character except /.
+      run,         ///< Any number of characters except /.
+      one_of,      ///< One of `letters`; with `negated`, any other except /.
+      folders,     ///< Any number of whole directories, "a/b/": at the beginning of a name …
       in_folders,  ///< … and within one.
-      rest,        ///< Whatever follows, at least one character.
+      rest,        ///< Any rest, at least one character.
     };
     Kind kind = Kind::letter;
     char letter = 0;
     bool negated = false;
-    std::string letters;  ///< All that a class lists, ranges written out.
+    std::string letters;  ///< All characters of a class, ranges expanded.
   };
   struct Rule {
     std::vector<Token> tokens;

@@ -11,30 +11,30 @@
 
 namespace hpsearch::checkpoints {
 
-// Where checkpoints lie: ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP. Paths come from workers, so they are read,
-// opened and removed only where they have this form, and below ROOT no link is followed and no mount is
+// The places of checkpoints: ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP. Paths come from workers, so they are read,
+// opened and removed only if they have this form, and below ROOT no link is followed and no mount is
 // entered.
 
-/// Whether `path` has the form, for that experiment, and is spelled in the one way that workers use.
+/// Whether `path` has the form, for that experiment, in the spelling that workers use.
 [[nodiscard]] bool is_place_of_a_checkpoint(const std::string& path, engine::ExperimentId experiment);
 
-/// Two of the directories that a checkpoint lies in.
+/// Two of the directories above a checkpoint.
 struct Shelf {
   files::Directory experiment;
   files::Directory trial;
 };
 
-/// Nothing: there is none any more. Links on the way to ROOT are followed.
+/// Nothing if they don't exist. Links above ROOT are followed.
 [[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const std::filesystem::path& place);
 /// The same for a ROOT that is open.
 [[nodiscard]] engine::Result<std::optional<Shelf>> open_shelf(const files::Directory& root,
                                                               const std::filesystem::path& place);
 
-/// Why the directory of the experiment is not this store's: the end of a sentence; "" = it may be.
+/// Why the directory of the experiment isn't this store's: the end of a sentence; "" if it may be.
 [[nodiscard]] std::string belongs_elsewhere(const Shelf& shelf, std::uint64_t store);
 
-/// The directory of a checkpoint, to read it. not_found: it is not there. wrong_state: something else lies in
-/// its place, or it is another store's. unavailable: it cannot be read.
+/// Opens the directory of a checkpoint to read it. not_found: it doesn't exist. wrong_state: something else
+/// is in its place, or it is another store's. unavailable: it can't be read.
 [[nodiscard]] engine::Result<files::Directory> open_checkpoint(const std::string& path,
                                                                engine::ExperimentId experiment,
                                                                std::uint64_t store);

@@ -8,11 +8,11 @@
 
 namespace hpsearch::checkpoints {
 
-/// Removes the checkpoint at that place from its shelf: under another name first, so that nobody takes half
-/// of it for a checkpoint. One that is not there is fine.
+/// Removes the checkpoint at that place from its shelf: it is renamed first, so that a partly removed one
+/// isn't read as a checkpoint. It is no error if it doesn't exist.
 ///
-/// wrong_state: no checkpoint lies there, or the experiment's directory is another store's; it was left
-/// alone. unavailable: why it cannot be removed.
+/// wrong_state: no checkpoint is there, or the experiment's directory is another store's; it is left
+/// alone. unavailable: it can't be removed, with the reason.
 engine::Status remove_directory(const Shelf& shelf, const std::filesystem::path& place, std::uint64_t store);
 
 }  // namespace hpsearch::checkpoints

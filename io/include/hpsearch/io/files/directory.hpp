@@ -13,7 +13,7 @@
 
 namespace hpsearch::files {
 
-/// What a name stands for; a link is not what it leads to.
+/// The kind of file that a name stands for; links aren't followed.
 enum class Kind : std::uint8_t { file, directory, link, other };
 
 struct Entry {
@@ -24,26 +24,26 @@ struct Entry {
 /// How names are looked up below a directory.
 struct Rules {
   enum class Lookup : std::uint8_t {
-    at_once,  ///< By openat2(), where the kernel has it (5.6); else by steps.
+    at_once,  ///< By openat2(), if the kernel has it (5.6); else by steps.
     by_steps  ///< One openat() for each name.
   };
-  /// A directory on which something is mounted, also with `mount --bind`: what is there belongs to somebody
-  /// else.
+  /// A directory on which something is mounted, also with `mount --bind`: its content isn't part of
+  /// the tree.
   enum class Mounts : std::uint8_t { refused, entered };
 
   Lookup lookup = Lookup::at_once;
   Mounts mounts = Mounts::refused;
 };
 
-/// An open directory. Every path is looked up below it, and no symbolic link on the way or at its end is
-/// followed, whatever other processes do to the tree meanwhile. Paths are relative and have no "." and no
+/// An open directory. Every path is looked up below it, and symbolic links on the way or at its end are never
+/// followed, even if other processes change the tree meanwhile. Paths are relative and have no "." and no
 /// "..".
 ///
-/// Fails:   not_found: there is no such thing. wrong_state: a link, a mount point or something of another
-///          kind is in its place; it was left alone. unavailable: anything else the kernel answers, with its
-///          words behind ": ".
-/// Threads: any, also several at once.
-/// Cost:    a few system calls, for a path of n names by steps n times as many.
+/// Fails:   not_found: it doesn't exist. wrong_state: a link, a mount point or a file of another
+///          kind is in its place; it is left alone. unavailable: any other error of the kernel, with its
+///          words after ": ".
+/// Threads: any, even several at once.
+/// Cost:    a few system calls; by steps, a few for each name of the path.
 class Directory {
  public:
   struct Identity {
@@ -52,10 +52,10 @@ class Directory {
     friend bool operator==(const Identity&, const Identity&) = default;
   };
 
-  /// Opens `path` as it stands. Links in it are followed, so it must be a place that is known to be ours, or
+  /// Opens `path` and follows links in it, so it must be a place of our own, or
   /// one that the user has named.
   [[nodiscard]] static engine::Result<Directory> open(const std::filesystem::path& path, Rules rules = {});
-  /// The directory of a descriptor that was opened for reading; `name` is for messages.
+  /// The directory of a descriptor that is open for reading; `name` is for messages.
   Directory(Descriptor descriptor, std::filesystem::path name, Rules rules = {});
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
@@ -64,46 +64,46 @@ class Directory {
   [[nodiscard]] engine::Result<Identity> identity() const;
 
   [[nodiscard]] engine::Result<Directory> directory(const std::filesystem::path& below) const;
-  /// Nothing where nothing is.
+  /// Nothing if nothing is there.
   [[nodiscard]] engine::Result<std::optional<Kind>> kind(const std::filesystem::path& below) const;
-  /// Whether something is there; false where that cannot be told.
+  /// Whether something is there; false if that is unknown.
   [[nodiscard]] bool has(const std::filesystem::path& below) const;
   /// Sorted by name.
   [[nodiscard]] engine::Result<std::vector<Entry>> entries() const;
 
-  /// Opens a regular file for reading. Nothing else is opened, so that no pipe blocks and no device notices.
+  /// Opens a regular file for reading. Other kinds aren't opened: a pipe could block, a device could act.
   [[nodiscard]] engine::Result<Descriptor> file(const std::filesystem::path& below) const;
-  /// The same, to write at its end.
+  /// The same, to append to it.
   [[nodiscard]] engine::Result<Descriptor> file_to_append_to(const std::filesystem::path& below) const;
-  /// Whole content. corrupt: it is larger than `limit`.
+  /// The whole content. corrupt: it is larger than `limit`.
   [[nodiscard]] engine::Result<std::string> read(const std::filesystem::path& below, std::size_t limit) const;
   [[nodiscard]] engine::Result<std::string> link_target(const std::filesystem::path& below) const;
 
-  /// A new file, for writing. wrong_state: the name is taken, and what is there was not touched.
+  /// A new file for writing. wrong_state: the name is taken; the existing file is unchanged.
   [[nodiscard]] engine::Result<Descriptor> create(const std::filesystem::path& below,
                                                   std::uint32_t mode = 0666) const;
-  /// The new content or the old one, never a mixture. A link there is replaced, not followed. `durable`
-  /// survives a power failure.
+  /// Replaces the content: other processes see the new or the old one, never a mixture. A link is replaced,
+  /// not followed. `durable`: survives a power failure.
   engine::Status write(const std::filesystem::path& below, std::string_view text, bool durable,
                        std::uint32_t mode = 0666) const;
-  /// The same for a name that is free. Of several processes that make it at once exactly one does, and for
-  /// all of them the file is there, whole and durable, when this returns; read it to learn whose it is.
+  /// The same for a free name. Of several processes that make it at once, exactly one does. For
+  /// all of them the file is complete and durable when this returns; read it to learn whose it is.
   engine::Status write_if_missing(const std::filesystem::path& below, std::string_view text,
                                   std::uint32_t mode = 0666) const;
   /// wrong_state: the name is taken.
   engine::Status make_directory(const std::filesystem::path& below) const;
-  /// With those above it; ones that are there already are fine.
+  /// Also makes the directories above it; existing ones are no error.
   engine::Status make_directories(const std::filesystem::path& below) const;
   /// wrong_state: the name is taken.
   engine::Status make_link(const std::filesystem::path& target, const std::filesystem::path& below) const;
 
-  /// Removes a name that is no directory, or an empty directory; what is not there is fine.
+  /// Removes a file, or an empty directory; a missing name is no error.
   engine::Status remove(const std::filesystem::path& below) const;
 
-  /// Its names are on the disk for good.
+  /// Makes the names in this directory durable.
   [[nodiscard]] engine::Status sync() const;
 
-  /// With the path of `below` and the kernel's answer. For functions beside this class.
+  /// An error with the path of `below` and the kernel's message. For functions besides this class.
   [[nodiscard]] engine::Error failed(std::string_view doing, const std::filesystem::path& below,
                                      int error) const;
   /// A descriptor for names below, or -1 and errno. `flags` as for open(), without O_TRUNC.
@@ -111,7 +111,7 @@ class Directory {
                                    std::uint32_t mode = 0) const;
 
  private:
-  /// Where the last name of a path is looked up: at `directory`, or at this one when that is closed.
+  /// Where the last name of a path is looked up: at `directory`, or at this one if that is closed.
   struct Place {
     Descriptor directory;
     int at = -1;
@@ -119,7 +119,7 @@ class Directory {
   };
   [[nodiscard]] engine::Result<Descriptor> regular_file(std::string_view doing,
                                                         const std::filesystem::path& below, int flags) const;
-  /// A file that nobody knows yet, with that content; its name.
+  /// A new file with a random name and that content; returns its name.
   [[nodiscard]] engine::Result<std::string> draft_of(const Place& where, const std::filesystem::path& below,
                                                      std::string_view text, bool durable,
                                                      std::uint32_t mode) const;

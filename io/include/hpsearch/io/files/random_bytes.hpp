@@ -7,11 +7,11 @@
 
 namespace hpsearch::files {
 
-/// Random bytes of the kernel, fit for secrets. A kernel that has none ends the process: a guessable secret
-/// would be worse. May be called on any thread.
+/// Fills with the kernel's random bytes, which are fit for secrets. If the kernel has none, the process ends,
+/// because a guessable secret would be worse. Any thread may call it.
 void fill_randomly(std::span<std::byte> bytes);
 
-/// So many random bytes, in hexadecimal.
+/// This many random bytes, in hexadecimal.
 [[nodiscard]] std::string random_hex(std::size_t bytes);
 
 [[nodiscard]] std::uint64_t random_number();

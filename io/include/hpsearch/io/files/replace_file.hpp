@@ -10,7 +10,7 @@
 
 namespace hpsearch::files {
 
-/// What could not be done, for the caller's sentence: `doing` and `path` ("cannot write", "/var/x"), and
+/// A failed action, for the caller's sentence: `doing` and `path` ("cannot write", "/var/x"), and
 /// errno.
 struct FileFailure {
   std::string doing;
@@ -22,21 +22,21 @@ struct FileFailure {
 };
 
 enum class Readers : std::uint8_t { as_the_umask_says, owner };
-/// Whether new content survives the end of this process only, or a power failure too.
+/// Whether new content survives only the end of this process, or a power failure, too.
 enum class Durability : std::uint8_t { of_the_process, of_the_disk };
 
-/// Gives the file the new content, or leaves the old one: never a mixture, whoever reads it or dies
-/// meanwhile. The draft is PATH.new, so one process at a time may replace a file. Nothing: it is done.
+/// Replaces the content of the file, or leaves the old content: readers never see a mixture, even after a
+/// crash. The draft is PATH.new, so only one process at a time may replace a file. Nothing: success.
 [[nodiscard]] std::optional<FileFailure> replace_file(const std::filesystem::path& path,
                                                       std::string_view text, Durability durability,
                                                       Readers readers = Readers::as_the_umask_says);
 
-/// Makes the directory and what is missing above it; only its owner may enter it (mode 0700). One that exists
-/// keeps its mode. Nothing: it is done.
+/// Makes the directory and missing ones above it; only its owner may enter it (mode 0700). An existing one
+/// keeps its mode. Nothing: success.
 [[nodiscard]] std::optional<FileFailure> make_private_directory(const std::filesystem::path& path);
 
 /// Flushes a file or the names in a directory to the disk. Some file systems can't sync a directory; they
-/// keep its order themselves. Nothing: it is done.
+/// keep its order themselves. Nothing: success.
 [[nodiscard]] std::optional<FileFailure> sync_path(const std::filesystem::path& path);
 
 }  // namespace hpsearch::files

@@ -8,15 +8,15 @@
 
 namespace hpsearch::files {
 
-/// A short directory on a local file system for the Unix sockets of a state directory that cannot have them
-/// in it: $XDG_RUNTIME_DIR/hpsearch/HASH, or /tmp/hpsearch-UID/HASH where that variable names no private
-/// directory of this user on a local file system, or a long path. The hash is that of the state directory's
-/// path, so each start chooses the same sockets.
+/// A short directory on a local file system for the Unix sockets of a state directory that can't have them:
+/// $XDG_RUNTIME_DIR/hpsearch/HASH, or /tmp/hpsearch-UID/HASH if that variable names no private
+/// directory of this user on a local file system, or if its path is long. The hash is that of the state
+/// directory's path, so each start uses the same sockets.
 class SocketDirectory {
  public:
-  /// Where it is; makes nothing.
+  /// Chooses the directory; makes nothing.
   [[nodiscard]] static SocketDirectory of(const std::string& state_directory);
-  /// The same, with what the variable is (nullptr: not set) and a directory in the place of /tmp.
+  /// The same, with the variable (nullptr: not set) and a directory in place of /tmp.
   [[nodiscard]] static SocketDirectory of(const std::string& state_directory, const char* runtime_directory,
                                           const std::string& temporary);
 
@@ -24,10 +24,10 @@ class SocketDirectory {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   static constexpr std::size_t longest = 66;
 
-  /// Makes it for its user alone (0700). unavailable: it cannot be made, or something there is another
-  /// user's, open to others, or no directory.
+  /// Makes it with access only for its user (0700). unavailable: it can't be made, or something there is
+  /// another user's, open to others, or no directory.
   [[nodiscard]] engine::Status make() const;
-  /// Removes it, if it is empty.
+  /// Removes it if it is empty.
   void remove_if_empty() const noexcept;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace hpsearch::files {
 
-/// The directory below which a user's searches and daemon keep their state, unless --state-dir says another.
+/// The directory of the state of a user's searches and daemon, unless --state-dir is set.
 class StateHome {
  public:
   /// The variables that choose it; nullptr: not set.
@@ -30,11 +30,11 @@ class StateHome {
   /// The directory of `hpsearchd`.
   [[nodiscard]] std::filesystem::path daemon() const { return path_ / "hpsearchd"; }
 
-  /// The one of `hpsearch run` in the directory `here` on a file of that stem. In a home of many directories
-  /// the name ends with a hash of `here`: a file of the same name elsewhere is another search.
+  /// The directory of `hpsearch run` for a file with that stem in the directory `here`. If a home is for many
+  /// directories, the name ends with a hash of `here`: the same file name elsewhere is another search.
   [[nodiscard]] std::filesystem::path run(std::string_view stem, const std::filesystem::path& here) const;
 
-  /// Whether a run in `here` may have made the entry of that name.
+  /// Whether a run in `here` may have made the entry with that name.
   [[nodiscard]] bool may_be_of(std::string_view entry, const std::filesystem::path& here) const;
 
   /// The entry's name without that hash.

@@ -11,7 +11,7 @@
 
 namespace hpsearch::files {
 
-/// The status of the entry itself, also if it is a link. Nothing: it is not accessible, or was removed.
+/// The status of the entry itself, even if it is a link. Nothing: it isn't accessible, or was removed.
 [[nodiscard]] std::optional<struct ::stat> status_of(const Directory& directory, const std::string& name);
 
 /// An entry of a tree that is no directory.
@@ -23,8 +23,8 @@ struct TreeEntry {
 };
 
 /// Calls `take` for each entry of a tree that is no directory, sorted by name in each directory, until it
-/// returns false. Links are entries; none is followed. Directories that cannot be read, and those below
-/// deepest_tree, are left out.
+/// returns false. Links are entries and aren't followed. Unreadable directories, and those below
+/// deepest_tree, are skipped.
 void each_file(const Directory& root, const std::function<bool(const TreeEntry&)>& take);
 
 }  // namespace hpsearch::files

@@ -11,7 +11,7 @@
 
 namespace hpsearch::jobs {
 
-// The engine's words in which programs are described.
+// Types of the engine that describe programs.
 using engine::BoolStyle;
 using engine::Error;
 using engine::Problem;

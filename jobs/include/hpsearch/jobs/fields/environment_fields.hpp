@@ -10,30 +10,30 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/jobs/fields/field_kinds.hpp"
 
-// `environment`: every field that an experiment file may have there, but for `experiment_seed`, which the
+// `environment`: all fields that an experiment file may have there, except `experiment_seed`, which the
 // engine reads.
 
 namespace hpsearch::jobs {
 
-/// Images of the containers in which programs run; "" = no container.
+/// The container images of programs; "" = no container.
 struct Images {
-  std::string cpu;   ///< Of programs without GPUs.
-  std::string cuda;  ///< Of programs with GPUs.
+  std::string cpu;   ///< For programs without GPUs.
+  std::string cuda;  ///< For programs with GPUs.
   friend bool operator==(const Images&, const Images&) = default;
 };
 
 using Variables = std::map<std::string, std::string>;
 
 [[nodiscard]] bool is_variable_name(std::string_view name) noexcept;
-/// The dynamic loader obeys variables of these names, or a worker identifies a program by them.
+/// Whether the dynamic loader uses variables with this name, or a worker identifies a program by them.
 [[nodiscard]] bool is_reserved_variable(std::string_view name) noexcept;
-/// Names of letters, digits and _, with dots between them.
+/// Whether the text has names of letters, digits and _, with dots between them.
 [[nodiscard]] bool is_module_name(std::string_view name) noexcept;
 [[nodiscard]] bool is_tracker(std::string_view name) noexcept;
 
 namespace kind {
 
-/// A map, or a list of NAME=VALUE; also lists by kind of device, if they are equal.
+/// A map, or a list of NAME=VALUE. Lists by kind of device are accepted if they are equal.
 struct EnvironmentVariables {
   [[nodiscard]] std::optional<Variables> read(Section& section, std::string_view key) const;
   [[nodiscard]] Value write(const Variables& value) const;
@@ -41,7 +41,7 @@ struct EnvironmentVariables {
   [[nodiscard]] Value schema() const;
 };
 
-/// One name for all devices, or a map of kinds of devices.
+/// One image for all devices, or a map by kind of device.
 struct ImageNames {
   [[nodiscard]] std::optional<Images> read(Section& section, std::string_view key) const;
   [[nodiscard]] Value write(const Images& value) const;
@@ -63,15 +63,15 @@ struct Trackers : RuledTexts {
 struct Environment {
   Variables environment_variables;
   std::optional<Images> image;
-  bool force_pull_image = false;  ///< The image is pulled for every attempt, not only if it is not there.
+  bool force_pull_image = false;  ///< The image is pulled for every attempt, even if the worker has it.
   std::string checkpoint_signal;  ///< "SIGUSR1", "SIGUSR2", or "" = none.
-  /// Time that a program at its length has to finish, for example to evaluate or to save.
+  /// How long a program may run after it reached its length, for example to evaluate or to save.
   engine::Duration finish_within = engine::Duration::seconds(3600);
   std::vector<std::string> mirrors;  ///< Trackers that the Python package reports to, each once.
   std::vector<std::string> preload;  ///< Modules that workers import ahead of trials, each once.
-  std::string requirements;          ///< "install", "ignore", or "" = follows from the layout.
-  bool terminal = false;             ///< Standard output of the program is a terminal.
-  Value registry_auth;               ///< This and the rest: without effect, as written.
+  std::string requirements;          ///< "install", "ignore", or "" = the layout decides.
+  bool terminal = false;             ///< The program's standard output is a terminal.
+  Value registry_auth;  ///< This and the following fields have no effect; they are kept as written.
   Value pod_spec;
   Value add_capabilities;
   Value drop_capabilities;

@@ -12,7 +12,7 @@
 #include "hpsearch/engine/config/field.hpp"
 #include "hpsearch/jobs/fields/engine_types.hpp"
 
-// Kinds of the program's fields, beside those of engine/config/field.hpp. Each has the same functions;
+// Kinds of fields of the program, besides those of engine/config/field.hpp. All have the same functions.
 // `write` returns null for a value that is not printed.
 
 namespace hpsearch::jobs {
@@ -20,12 +20,12 @@ namespace hpsearch::jobs {
 using engine::Field;
 using engine::Section;
 
-/// No part of the path is "..", which would lead out of the directory that it starts in.
+/// Whether no part of the path is "..", which would lead out of its directory.
 [[nodiscard]] bool stays_below(std::string_view path) noexcept;
 [[nodiscard]] bool is_absolute(std::string_view path) noexcept;
 [[nodiscard]] bool is_not_empty(std::string_view text) noexcept;
 
-/// False and null, and empty texts, lists and maps, at any depth.
+/// Whether the value is false, null, or an empty text, list or map, at any depth.
 [[nodiscard]] bool is_idle(const Value& value);
 
 namespace kind {
@@ -37,7 +37,7 @@ using engine::kind::OneOf;
 using engine::kind::Text;
 using engine::kind::Time;
 
-/// An enum whose values are counted from 0 in the order of the names.
+/// An enum whose values are counted from 0 in the order of their names.
 template <class Enum, std::size_t count>
 [[nodiscard]] constexpr OneOf<Enum, count> one_of(const std::array<std::string_view, count>& names) {
   OneOf<Enum, count> kind{};
@@ -47,7 +47,7 @@ template <class Enum, std::size_t count>
   return kind;
 }
 
-/// One of these words, kept as a text; "" is not set.
+/// One of these words, kept as text; "" is not set.
 template <std::size_t count>
 struct Word : OneOf<std::string_view, count> {
   explicit constexpr Word(const std::array<std::string_view, count>& words) {
@@ -60,8 +60,8 @@ struct Word : OneOf<std::string_view, count> {
 /// A rule that texts satisfy.
 struct TextRule {
   bool (*holds)(std::string_view) noexcept;
-  std::string_view allowed;  ///< As an error message has it.
-  std::string_view range;    ///< As the page has it.
+  std::string_view allowed;  ///< The allowed values, for error messages.
+  std::string_view range;    ///< The allowed values, for the docs page.
   std::string_view pattern;  ///< The rule as a regular expression of JSON Schema.
 };
 
@@ -93,7 +93,7 @@ struct RuledTexts {
   }
 };
 
-/// A field that has to be there.
+/// A required field.
 template <class Inner>
 struct Required : Inner {
   explicit constexpr Required(Inner inner) : Inner(std::move(inner)) {}
@@ -115,7 +115,7 @@ inline constexpr bool is_secret = false;
 template <>
 inline constexpr bool is_secret<Secret> = true;
 
-/// A map of anything.
+/// A map with any content.
 struct FreeMap {
   [[nodiscard]] std::optional<Value::Map> read(Section& section, std::string_view key) const;
   [[nodiscard]] Value write(const Value::Map& value) const { return value; }
@@ -136,7 +136,7 @@ struct Anything {
   [[nodiscard]] Value schema() const { return Value::Map{}; }
 };
 
-/// A value that is checked as another kind and kept as it is written. If it is not idle, a note has `why` it
+/// A value that is checked as another kind and kept as written. If it is set, a note has `why` it
 /// has no effect here; an empty `why` makes no note.
 template <class Inner>
 struct AsWritten {
@@ -175,7 +175,7 @@ void write_given(const std::tuple<Fields...>& fields, const Struct& from, Value:
 
 namespace kind {
 
-/// A map whose fields are declared in a table, and which has a section of its own on the page.
+/// A map whose fields are declared in a table, with its own section on the docs page.
 template <class Struct, const auto& fields>
 struct Subsection : Group<Struct, fields> {
   [[nodiscard]] Value write(const Struct& value) const {

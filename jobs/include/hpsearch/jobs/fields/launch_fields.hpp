@@ -155,12 +155,12 @@ inline constexpr kind::TextRule place_of_a_mount{
     is_place_of_a_mount, "a path other than the working directory, without ..", "path without `..`, not `.`",
     R"(^(?!\.$)(?!(.*/)?\.\.(/|$)).)"};
 
-/// One of `bind_mounts`.
+/// An item of `bind_mounts`.
 struct GivenMount {
   std::string host_path;
   std::string container_path;
   bool read_only = false;
-  Value propagation;  ///< Without effect, as written.
+  Value propagation;  ///< Has no effect; kept as written.
 };
 
 inline constexpr std::tuple bind_mount_fields{
@@ -174,7 +174,7 @@ inline constexpr std::tuple bind_mount_fields{
 
 /// `pai`: how the variables of Alibaba PAI are written.
 struct PaiVariables {
-  bool json_values_are_texts = false;  ///< In PAI_HPS, as PAI's local runner writes it.
+  bool json_values_are_texts = false;  ///< In PAI_HPS; PAI's local runner writes texts.
 };
 
 inline constexpr std::tuple pai_fields{

@@ -19,8 +19,8 @@
 #include "hpsearch/jobs/fields/storage_fields.hpp"
 #include "hpsearch/jobs/launch/launch.hpp"
 
-// The program of an experiment, and its fields at the top of an experiment file. Each section with fields of
-// its own has its table in a header beside this one.
+// The program of an experiment, and its fields at the top of an experiment file. Each section with its
+// own fields has a table in another header of this folder.
 
 namespace hpsearch::jobs {
 
@@ -29,9 +29,9 @@ struct Entrypoint {
   std::variant<std::vector<std::string>, std::string> command;
 };
 
-/// Where the output of a program can be read after its worker was lost.
+/// Where users can read a program's output after its worker was lost.
 enum class LogStorage : std::uint8_t {
-  daemon,  ///< The daemon keeps its beginning and its end.
+  daemon,  ///< In the daemon, which keeps its beginning and its end.
   worker,  ///< Nowhere.
 };
 inline constexpr std::array<std::string_view, 2> log_storage_names = {"daemon", "worker"};
@@ -40,9 +40,9 @@ inline constexpr std::array<std::string_view, 2> log_storage_names = {"daemon", 
 enum class CheckpointPolicy : std::uint8_t { best, all, none };
 inline constexpr std::array<std::string_view, 3> checkpoint_policy_names = {"best", "all", "none"};
 
-/// `keep_files`: what a worker keeps of the files that programs leave in their working directories.
+/// `keep_files`: which files from the working directories of programs a worker keeps.
 struct KeepFiles {
-  std::uint64_t max_mb = 500;  ///< In all trials, on one worker, in 10^6 bytes; 0 = nothing.
+  std::uint64_t max_mb = 500;  ///< Limit for all trials on one worker, in 10^6 bytes; 0 = keeps nothing.
 };
 
 inline constexpr std::uint64_t most_kept_mb = 1'000'000'000;
@@ -82,7 +82,7 @@ struct MetricPatterns {
   [[nodiscard]] Value schema() const;
 };
 
-/// A component; the dialect for PAI reads it.
+/// A component. The dialect for PAI reads it.
 struct ComponentForm : Anything {
   [[nodiscard]] std::string range() const {
     return "path of the component file, relative to this file, or the map itself";
@@ -97,7 +97,7 @@ struct HarnessFields {
   std::uint64_t scheduling_unit = 100;  ///< In batches.
   bool perform_initial_validation = false;
   CheckpointPolicy checkpoint_policy = CheckpointPolicy::best;
-  Value profiling;  ///< This and the rest as written.
+  Value profiling;  ///< This and the following field are kept as written.
   Value optimizations;
   Value debug;
 };
@@ -118,7 +118,7 @@ inline constexpr std::tuple harness_fields{
     Field{"debug", &HarnessFields::debug, kind::AsWritten<kind::Boolean>{}, "passed to the harness"},
 };
 
-/// Sections of other platforms that have no effect here, as written.
+/// Sections of other platforms. They have no effect here and are kept as written.
 struct ForeignSections {
   Value slurm;
   Value pbs;
@@ -143,11 +143,11 @@ inline constexpr std::tuple foreign_sections_fields{
     Field{"internal", &ForeignSections::internal, foreign_section, "no effect"},
 };
 
-/// The program, and how it is started: everything of an experiment that its search does not decide by.
+/// The program and how it is started: all fields of an experiment that its search doesn't use.
 struct Program {
-  Value::Map data;  ///< Free-form; reaches the program.
+  Value::Map data;  ///< Free-form; passed to the program.
   Entrypoint entrypoint;
-  Value component;  ///< As written; null = none.
+  Value component;  ///< As written; null if there is none.
   LogStorage log_storage = LogStorage::daemon;
   KeepFiles keep_files;
   std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
@@ -164,9 +164,9 @@ struct Program {
   ProgramResources resources;
   CheckpointStorage checkpoint_storage;
 
-  // These follow from the fields.
-  bool needs_harness = false;  ///< It is written for the Determined harness.
-  JobContract contract;        ///< Its requirements on how it is started.
+  // The following members are derived from the fields.
+  bool needs_harness = false;  ///< The program is written for the Determined harness.
+  JobContract contract;        ///< The program's requirements on its start.
 };
 
 /// The fields at the top of the file, with those of `harness_fields` and `foreign_sections_fields`.

@@ -9,21 +9,21 @@ namespace hpsearch::jobs {
 // Inputs in the object stores of Alibaba (oss://BUCKET/PATH) and Huawei (obs://BUCKET/PATH). A worker fetches
 // them with rclone, whose remote has the scheme's name.
 
-/// "oss" or "obs"; "" when the path is none of theirs.
+/// "oss" or "obs"; "" if the path has none of these schemes.
 [[nodiscard]] std::string_view remote_input_scheme(std::string_view path) noexcept;
 
-/// Whether the program's variables configure that remote: RCLONE_CONFIG_OSS_TYPE, or RCLONE_CONFIG with the
-/// path of rclone's own configuration.
+/// Whether the program's variables configure that remote: RCLONE_CONFIG_OSS_TYPE, or RCLONE_CONFIG, which has
+/// the path of rclone's configuration file.
 [[nodiscard]] bool configures_remote(const std::map<std::string, std::string>& variables,
                                      std::string_view scheme);
 
-/// The arguments of rclone that fetch it into a directory: "oss://b/train/" is copied as a directory,
-/// "oss://b/a.csv" as a file of that name.
+/// The arguments of rclone that fetch an input into a directory: "oss://b/train/" is copied as a directory,
+/// "oss://b/a.csv" as a file with that name.
 struct RemoteInput {
   std::string place;                             ///< "oss:b/train/"
-  std::string file_name;                         ///< "" = a directory.
-  std::string configuration;                     ///< Path of rclone's configuration, or "".
-  std::map<std::string, std::string> variables;  ///< Those that rclone reads.
+  std::string file_name;                         ///< "" if it is a directory.
+  std::string configuration;                     ///< Path of rclone's configuration file, or "".
+  std::map<std::string, std::string> variables;  ///< The variables that rclone reads.
 };
 [[nodiscard]] RemoteInput remote_input(std::string_view path,
                                        const std::map<std::string, std::string>& variables);

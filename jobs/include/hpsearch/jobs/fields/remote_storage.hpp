@@ -13,15 +13,15 @@ namespace hpsearch::jobs {
 struct RemoteStorage {
   std::string root;  ///< "s3://bucket/prefix", "gs://…" or "azure://…"; no slash at its end.
   std::map<std::string, std::string>
-      environment;  ///< Variables that tell rclone what the remote is. Secrets too.
+      environment;  ///< Variables that configure the remote for rclone, with its secrets.
 };
 
-/// Where such checkpoints go, or nothing when that is a directory.
+/// The remote of a checkpoint storage; nothing if the storage is a directory.
 [[nodiscard]] std::optional<RemoteStorage> remote_storage(const CheckpointStorage& storage);
-/// The same of an effective experiment (engine::to_value), or of what the daemon shows of one.
+/// The remote in an effective experiment (engine::to_value), or in the daemon's view of one.
 [[nodiscard]] std::optional<RemoteStorage> remote_storage(const Value& effective);
 
-/// Whether a checkpoint's place is in such a storage, and what rclone calls that place:
+/// Whether a checkpoint's place is in such a storage. Then it has the form that rclone uses:
 /// "hpsearch:bucket/prefix/…".
 [[nodiscard]] bool is_remote(std::string_view place) noexcept;
 [[nodiscard]] std::string rclone_place(std::string_view place);

@@ -28,10 +28,10 @@ struct Devices {
 
 }  // namespace kind
 
-/// `resources`, as far as it describes the program.
+/// The fields of `resources` that describe the program.
 struct ProgramResources {
-  bool is_single_node = false;  ///< Never on several workers, whatever `launch` has.
-  Value shm_size;               ///< This and the rest: without effect, as written.
+  bool is_single_node = false;  ///< Never runs on several workers, even if `launch` is set.
+  Value shm_size;               ///< This and the following fields have no effect; they are kept as written.
   Value devices;
   Value native_parallel;
   Value agent_label;

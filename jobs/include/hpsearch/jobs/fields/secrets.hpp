@@ -21,7 +21,7 @@ using ReplaceSecret = std::function<Value(const std::string& path, const std::st
 /// effective tree, or a part of one.
 [[nodiscard]] Value with_secrets(Value config, const ReplaceSecret& replace);
 
-/// For other eyes: hidden_secret stands for each secret.
+/// The configuration for readers who may not see its secrets: hidden_secret stands for each of them.
 [[nodiscard]] Value without_secrets(Value config);
 
 }  // namespace hpsearch::jobs

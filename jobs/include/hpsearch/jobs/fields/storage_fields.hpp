@@ -13,14 +13,14 @@
 
 namespace hpsearch::jobs {
 
-/// `checkpoint_storage` without the counts of checkpoints that are kept. Only the fields of its type are set.
+/// `checkpoint_storage` without the counts of kept checkpoints. Only the fields of its type are set.
 struct CheckpointStorage {
-  std::string type = "shared_fs";  ///< "shared_fs", "s3", "gcs" or "azure"; "" if the file has another one.
+  std::string type = "shared_fs";  ///< "shared_fs", "s3", "gcs" or "azure"; "" if the file has another type.
 
   // shared_fs
-  std::string host_path;     ///< "" = under the daemon's state directory.
+  std::string host_path;     ///< "" = below the daemon's state directory.
   std::string storage_path;  ///< Below host_path, or "".
-  Value container_path;      ///< This and the next three: without effect, as written.
+  Value container_path;      ///< This and the next three have no effect; they are kept as written.
   Value checkpoint_path;
   Value tensorboard_path;
   Value propagation;

@@ -10,19 +10,19 @@
 
 namespace hpsearch::jobs {
 
-/// What reading a submitted experiment came to. `config` is set exactly when `problems` is empty; `program`
-/// is whole only then.
+/// The result of reading a submitted experiment. `config` is set exactly when `problems` is empty; `program`
+/// is complete only then.
 struct ParsedExperiment : engine::ParsedConfig {
   Program program;
 };
 
-/// Reads an experiment that somebody submits: what the engine decides by (`config`, which holds the program's
-/// fields as they are passed on), and the program. Files of other platforms are translated on the way
-/// (jobs/dialects). Refuses what no program could be given, such as two hyperparameters that share one
-/// variable, and notes what has no effect here.
+/// Reads a submitted experiment: the engine's configuration (`config`, which also has the program's fields in
+/// the form that is passed on), and the program. Files of other platforms are translated first
+/// (jobs/dialects). Refuses values that no program can receive, such as two hyperparameters that share one
+/// variable, and notes fields without effect.
 ///
-/// `fallback_name` names it when the text does not (the file's stem); `seed` is recorded when the text gives
-/// none. Pure; all problems at once; unknown keys name the nearest known one.
+/// `fallback_name` is the name if the text has none (the file's stem); `seed` is recorded if the text has
+/// none. Pure; reports all problems at once; a problem with an unknown key suggests the nearest known one.
 [[nodiscard]] ParsedExperiment parse_submission(const Value& tree, engine::SearcherRegistry registry,
                                                 std::string_view fallback_name, std::uint64_t seed);
 

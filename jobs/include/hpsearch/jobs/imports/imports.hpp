@@ -15,34 +15,34 @@ enum class ForeignFile : std::uint8_t {
   wandb_sweep,
   katib_experiment,
   nni_experiment,
-  nni_space,              ///< A search space alone.
+  nni_space,              ///< A search space without an experiment.
   modelarts_auto_search,  ///< A job's `advanced_config.auto_search`.
-  optuna_space,           ///< Ranges as Optuna's suggest functions and distributions name them.
+  optuna_space,           ///< Ranges named like Optuna's suggest functions and distributions.
 };
 
-/// "a W&B sweep": as a sentence goes on after "is".
+/// "a W&B sweep": the name in a sentence, after "is".
 [[nodiscard]] std::string_view name_of(ForeignFile kind) noexcept;
 
-/// What the file is, when it is one of them and no experiment of ours. O(size of its two upper levels).
+/// The kind of a foreign file; nothing if it is another file. O(size of its two upper levels).
 [[nodiscard]] std::optional<ForeignFile> foreign_file(const Value& tree) noexcept;
 
-/// Something in an imported experiment that a person has to look at.
+/// A remark about an imported experiment that its user has to check.
 struct ImportRemark {
   std::string path;  ///< Dotted; "" = the whole file.
-  std::string text;  ///< One sentence without its end.
+  std::string text;  ///< One sentence without the full stop.
 };
 
-/// An experiment file that says what a foreign file says, as far as it can be said.
+/// An experiment file with the meaning of a foreign file, as far as it can be expressed.
 struct ImportedExperiment {
   Value tree;  ///< The fields of docs/experiment-file.md. parse_submission() takes them.
   std::vector<ImportRemark> remarks;
 };
 
-/// Translates one. An NNI experiment whose space lies in a file of its own has to have it as `searchSpace`
-/// (nni_space_file). bad_request: the file is none of them, or its ranges cannot be read. Pure. O(size).
+/// Translates a foreign file. An NNI experiment whose space is in another file needs that space as
+/// `searchSpace` (nni_space_file). bad_request: unknown kind of file, or wrong ranges. Pure. O(size).
 [[nodiscard]] Result<ImportedExperiment> import_experiment(const Value& tree);
 
-/// Path of the file that holds an NNI experiment's space, as the experiment gives it; "" when it needs none.
+/// The path of the file with an NNI experiment's space, as the experiment has it; "" if it needs none.
 [[nodiscard]] std::string nni_space_file(const Value& tree);
 
 }  // namespace hpsearch::jobs

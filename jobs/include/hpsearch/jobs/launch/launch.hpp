@@ -7,7 +7,7 @@
 
 namespace hpsearch::jobs {
 
-/// How the processes of one trial find each other: which platform's variables they are given.
+/// How the processes of one trial find each other. The kind decides which platform's variables they get.
 enum class LaunchKind : std::uint8_t {
   process,        ///< One process with all slots of one worker.
   pytorch,        ///< PyTorchJob, torchrun.
@@ -22,16 +22,16 @@ inline constexpr std::array<std::string_view, 7> launch_kind_names = {
 [[nodiscard]] std::string_view name_of(LaunchKind kind) noexcept;
 [[nodiscard]] std::optional<LaunchKind> launch_kind_named(std::string_view name) noexcept;
 
-/// What the worker starts, and what a rank is.
+/// The process that the worker starts: each rank, or one for all ranks of a node.
 enum class RankLevel : std::uint8_t {
-  node,     ///< One process per worker; it starts others itself, as torchrun does.
+  node,     ///< One process per worker. It starts the others itself, as torchrun does.
   process,  ///< One process per slot.
 };
 inline constexpr std::array<std::string_view, 2> rank_level_names = {"node", "process"};
 [[nodiscard]] std::string_view name_of(RankLevel level) noexcept;
 [[nodiscard]] std::optional<RankLevel> rank_level_named(std::string_view name) noexcept;
 
-/// Workers of a tensorflow gang that are neither its chief, which is rank 0, nor its workers. Evaluators have
+/// Members of a tensorflow gang besides its chief, which is rank 0, and its workers. Evaluators have
 /// the last ranks, parameter servers those before them.
 struct LaunchRoles {
   std::uint64_t ps = 0;
@@ -47,10 +47,10 @@ struct LaunchConfig {
   friend bool operator==(const LaunchConfig&, const LaunchConfig&) = default;
 };
 
-/// On how many workers they run at least when they run on several: one for each role that was asked for.
+/// The least number of workers of a program that runs on several: one for each role.
 [[nodiscard]] std::uint64_t least_workers(const LaunchConfig& launch) noexcept;
 
-/// Whether programs started so know how to be one of several on different workers.
+/// Whether programs with this launch can run on several workers.
 [[nodiscard]] bool spans_workers(const LaunchConfig& launch) noexcept;
 
 }  // namespace hpsearch::jobs

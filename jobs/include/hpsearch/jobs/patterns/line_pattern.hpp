@@ -8,19 +8,19 @@
 
 namespace hpsearch::patterns {
 
-/// A regular expression that people look for in the lines of a log.
+/// A regular expression for which users search the lines of a log.
 ///
-/// Threads: any, also several at once. Cost: linear in the line's length whatever the expression is.
+/// Threads: any, even several at once. Cost: linear in the line's length for every expression.
 class LinePattern {
  public:
-  /// bad_request: RE2 does not take it. The message is the rest of a sentence: "cannot be used: …".
+  /// bad_request: RE2 rejects it. The message is the rest of a sentence: "cannot be used: …".
   [[nodiscard]] static engine::Result<LinePattern> compile(const std::string& text);
 
   LinePattern(LinePattern&&) noexcept;
   LinePattern& operator=(LinePattern&&) noexcept;
   ~LinePattern();
 
-  /// It is found somewhere in the line.
+  /// Whether it matches anywhere in the line.
   [[nodiscard]] bool is_in(std::string_view line) const;
 
  private:

@@ -9,11 +9,11 @@
 
 namespace hpsearch::patterns {
 
-/// A regular expression that finds a number in a line of output: where {number} stands, in its group `value`,
+/// A regular expression that finds a number in a line of output: at {number}, in its group `value`,
 /// or else in its first group that is not `step`. {step} or a group `step` holds the step.
 class MetricPattern {
  public:
-  /// bad_request: RE2 does not take it, or it does not say where the number stands. The message is the rest
+  /// bad_request: RE2 rejects it, or it has no group for the number. The message is the rest
   /// of a sentence about the pattern: "has no group …".
   [[nodiscard]] static engine::Result<MetricPattern> compile(const std::string& text);
 
@@ -24,11 +24,11 @@ class MetricPattern {
   /// Views into the line.
   struct Found {
     std::string_view value;
-    std::string_view behind_value{};       ///< What follows it on the line, where the match ends with it.
-    std::optional<std::string_view> step;  ///< Nothing when the pattern has no such group.
+    std::string_view behind_value{};       ///< The text after the number, if the match ends with the number.
+    std::optional<std::string_view> step;  ///< Nothing if the pattern has no such group.
     std::string_view behind_step{};        ///< As behind_value.
   };
-  /// The first match; nothing when there is none. Cost: linear in the line's length whatever the pattern is.
+  /// The first match, or nothing. Cost: linear in the line's length for every pattern.
   [[nodiscard]] std::optional<Found> find(std::string_view line) const;
 
  private:

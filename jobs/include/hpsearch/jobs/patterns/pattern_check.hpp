@@ -7,11 +7,11 @@
 
 namespace hpsearch::patterns {
 
-/// What is wrong with the regular expressions of an experiment or a component: those that RE2 does not take,
-/// those of metrics that do not say where the number stands, and texts in which their parameter's pattern is
-/// not found. A pattern may be found anywhere in a text; `^` and `$` hold it to the ends. Pure; all problems
-/// at once. Cost: at most about 0.3 s, whatever the patterns are: a pattern has at most 1,024 bytes, and
-/// those behind 100,000 instructions of RE2's are refused unread.
+/// Checks the regular expressions of an experiment or a component. Problems are: RE2 rejects a pattern,
+/// a metric's pattern has no group for the number, a parameter's pattern doesn't match
+/// its texts. A pattern may match anywhere in a text; `^` and `$` anchor it. Pure; reports all problems
+/// at once. Cost: at most about 0.3 s for all patterns: a pattern has at most 1,024 bytes, and after
+/// 100,000 instructions of RE2's the remaining patterns are refused unread.
 [[nodiscard]] engine::Problems problems_of(std::span<const jobs::PatternUse> uses);
 
 }  // namespace hpsearch::patterns

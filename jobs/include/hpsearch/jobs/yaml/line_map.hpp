@@ -7,19 +7,19 @@
 
 namespace hpsearch::yaml {
 
-/// Where in a text each value of a tree stands: the same tree, with a line in place of each value.
+/// The line of each value of a tree in its text: the same tree, with a line in place of each value.
 ///
-/// A tree and not a table of paths, because paths repeat their prefixes: a hostile file of 256 KiB would make
-/// gigabytes of them.
+/// It is a tree and no table of paths, because paths repeat their prefixes: for a hostile file of 256 KiB the
+/// table would have gigabytes.
 class LineMap {
  public:
-  /// Line (from 1) of the value under a path as problems spell it ("searcher.max_trials", "a.vals[2].b"); of
-  /// its nearest ancestor when the text has no such value; 0 when nothing was read at all.
+  /// The line (from 1) of the value at a path as problems spell it ("searcher.max_trials", "a.vals[2].b"), or
+  /// of its nearest ancestor if the text has no such value; 0 if nothing was read.
   [[nodiscard]] std::size_t line_of(std::string_view path) const;
 
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
 
-  /// Of a member of this map, or an item of this list; empty when there is none.
+  /// The lines of a member of this map, or of an item of this list; empty if there is none.
   [[nodiscard]] LineMap member(std::string_view key) const;
   [[nodiscard]] LineMap item(std::size_t at) const { return at < items_.size() ? items_[at] : LineMap(); }
 

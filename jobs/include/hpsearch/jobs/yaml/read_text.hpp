@@ -12,44 +12,44 @@
 
 namespace hpsearch::yaml {
 
-/// What one experiment file may cost us before we trust it.
+/// Limits for one experiment file, which is untrusted.
 struct FileLimits {
   std::size_t bytes = 256 * 1024;
   std::size_t depth = 32;
   std::size_t nodes = 100'000;
   std::size_t scalar_bytes = 64 * 1024;
-  std::size_t text_bytes = 4 * 1024 * 1024;  ///< Of all values, aliases written out.
+  std::size_t text_bytes = 4 * 1024 * 1024;  ///< Bytes of all values, with aliases expanded.
 };
 
-/// A problem and the line of the file it stands on; 0 when it has no line.
+/// A problem and its line in the file; 0 if it has no line.
 struct FileProblem {
   std::size_t line = 0;
   engine::Problem problem;
-  std::string file = {};  ///< Where it is not the file that was asked for: the component it names.
+  std::string file = {};  ///< The component's file; "" for the experiment file itself.
 };
 
-/// A text as a tree. `tree` is empty when the text could not be read to its end; it may be there although
-/// `problems` is not empty (a key that stands twice, for example), so that all problems can be told at once.
+/// A text as a tree. `tree` is empty if the text couldn't be read to its end. It may be set although
+/// there are `problems` (a duplicate key, for example), so that all problems can be reported at once.
 struct ReadText {
   std::optional<engine::Value> tree;
   LineMap lines;
   std::vector<FileProblem> problems;
 };
 
-/// Reads YAML 1.2 (and so JSON), resolving scalars by ourselves:
+/// Reads YAML 1.2 (and so JSON), and resolves scalars itself:
 ///
-/// - Plain scalars are null (null, ~ and nothing at all) or what resolve_plain makes of them. `yes` and `no`
-///   are text; the engine takes them for booleans where it expects one.
+/// - Plain scalars are null (null, ~ and the empty one) or the result of resolve_plain. `yes` and `no`
+///   are text; the engine reads them as booleans where it expects one.
 /// - Quoted and block scalars are always text.
-/// - An alias stands for a copy of what its anchor marks, and `<<` takes the members of a map, or of a list
+/// - An alias stands for a copy of its anchor's value, and `<<` adds the members of a map, or of a list
 /// of
-///   maps, that stand nowhere else in its own map; the first map of a list wins. Limits count the copies.
-/// - Refused, each with its line: tags, more than one document, keys that stand twice or are no plain words,
-///   .inf and .nan, numbers that do not fit, control characters, bytes that are not UTF-8, and whatever
-///   passes a limit.
+///   maps, that its own map lacks; the first map of a list wins. The copies count for the limits.
+/// - Refused, each with its line: tags, more than one document, keys that are duplicate or no plain words,
+///   .inf and .nan, numbers that don't fit, control characters, bytes that aren't UTF-8, and texts
+///   beyond a limit.
 [[nodiscard]] ReadText read_experiment_text(std::string_view text, const FileLimits& limits = {});
 
-/// "file:line: path: what (allowed)", without what is missing.
+/// "file:line: path: what (allowed)", without the parts that are empty.
 [[nodiscard]] std::string to_text(const std::string& path, const FileProblem& problem);
 
 }  // namespace hpsearch::yaml

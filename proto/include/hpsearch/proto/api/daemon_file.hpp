@@ -7,7 +7,7 @@
 
 namespace hpsearch::proto {
 
-// Where a daemon listens, in its state directory: it writes the file when it does, and takes it away.
+// The addresses of a daemon, in its state directory. The file exists while the daemon listens.
 
 inline constexpr const char* daemon_file_name = "daemon.json";
 

@@ -495,16 +495,16 @@ struct ProgramRequest {
 [[nodiscard]] ExperimentSummary summary_of(const engine::ExperimentRecord& experiment);
 /// O(n log n) in its trials.
 [[nodiscard]] Experiment detail_of(const engine::ExperimentRecord& experiment, engine::Instant now);
-/// The checkpoint with which its trials start.
+/// The checkpoint from which its trials start.
 [[nodiscard]] std::optional<SourceCheckpoint> source_of(const engine::ExperimentRecord& experiment);
 [[nodiscard]] ProgramChange program_change(const engine::ProgramChange& program);
 /// The trial must exist.
 [[nodiscard]] std::size_t count_of_checkpoints(const engine::ExperimentRecord& experiment,
                                                engine::TrialNumber trial);
-/// The one at `place` in the order of their publication, from 0, which must exist.
+/// The checkpoint at `place` in order of publication, from 0. It must exist.
 [[nodiscard]] Checkpoint checkpoint_of(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
                                        std::size_t place);
-/// Costs as much as the configuration of a new trial. Nothing: its searcher has no model.
+/// Costs as much as the configuration of a new trial. Nothing if its searcher has no model.
 [[nodiscard]] std::optional<Model> model_of(const engine::ExperimentRecord& experiment);
 
 }  // namespace hpsearch::api

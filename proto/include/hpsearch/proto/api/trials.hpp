@@ -269,7 +269,7 @@ struct LogPiece {
 };
 
 [[nodiscard]] Reason reason_with_text(engine::Reason reason);
-/// The trial must exist. What only the daemon knows of it is missing: heard_at, heard_step, log_problem.
+/// The trial must exist. The daemon adds the fields that only it knows: heard_at, heard_step, log_problem.
 [[nodiscard]] Trial trial_of(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
                              engine::Instant now);
 [[nodiscard]] std::optional<Trial> best_trial(const engine::ExperimentRecord& experiment,

@@ -248,7 +248,7 @@ struct QuarantineRequest {
 };
 
 [[nodiscard]] Device device_of(const engine::SlotDevice& device);
-/// Without what only the daemon knows of it, from `connected` on.
+/// Without the fields that only the daemon knows: `connected` and those after it.
 [[nodiscard]] Worker worker_of(const engine::WorkerRecord& worker);
 
 }  // namespace hpsearch::api

@@ -10,8 +10,8 @@
 
 namespace hpsearch::proto {
 
-/// What msgpack from outside may cost us before we trust it. Values need no limit of their own: each takes at
-/// least one byte, and none is believed before it was seen.
+/// Limits for untrusted msgpack. The number of values needs no limit: each takes at least one byte, and
+/// claimed sizes are not trusted.
 struct MsgpackLimits {
   std::size_t bytes = 0;
   std::size_t depth = 64;
@@ -19,20 +19,20 @@ struct MsgpackLimits {
 
 class MsgpackItem;
 
-/// One msgpack value and everything in it, checked and laid out flat in the order of the bytes.
+/// One msgpack value and everything in it, checked and stored flat in the order of the bytes.
 ///
-/// Holds exactly one value with nothing after it; every map key is a text, every text is UTF-8, nothing is an
-/// extension type. Memory grows with the bytes that are there, never with what a length among them claims,
-/// and is kept from one fill() to the next. Borrows: the bytes, for its texts.
+/// Has exactly one value with nothing after it; every map key is a text, every text is UTF-8, and nothing is
+/// an extension type. Memory grows with the number of bytes, never with a length that they claim, and is
+/// reused by the next fill(). Borrows: the bytes, for its texts.
 class MsgpackTree {
  public:
   enum class Kind : std::uint8_t { null, boolean, natural, negative, real, text, bytes, list, map };
 
-  /// Lays out `bytes` in place of what was held before. corrupt, naming the byte: anything else than the
-  /// above, or a limit passed; nothing may be asked of the tree then.
+  /// Replaces the content by that of `bytes`. corrupt, with the position: the bytes don't satisfy the
+  /// above, or exceed a limit; then the tree must not be used.
   [[nodiscard]] engine::Status fill(std::span<const std::byte> bytes, const MsgpackLimits& limits);
 
-  /// Only after a fill() that went well.
+  /// Only after a successful fill().
   [[nodiscard]] MsgpackItem root() const noexcept;
 
   struct Node {
@@ -53,14 +53,14 @@ class MsgpackTree {
  private:
   friend class MsgpackParser;
 
-  /// A list or map whose values are being laid out.
+  /// A list or map that isn't complete yet.
   struct Open {
     std::uint32_t node = 0;
     bool map = false;
-    std::uint64_t left = 1;  ///< Values it still waits for; a member of a map is two.
+    std::uint64_t left = 1;  ///< Values that are missing; a member of a map counts as two.
   };
 
-  std::vector<Node> nodes_;  // Longer than the value: what lies after its end is of one before.
+  std::vector<Node> nodes_;  // Longer than the value: nodes after its end are from an earlier value.
   std::vector<Open> open_;
 };
 

@@ -11,10 +11,10 @@
 
 namespace hpsearch::proto {
 
-/// A count for people's JSON: an integer when it fits a Value, its decimal digits as text otherwise.
+/// A count in JSON for people: an integer if it fits a Value, otherwise its decimal digits as text.
 [[nodiscard]] engine::Value count_value(engine::Cardinality count);
 
-/// Builds a Value from the same calls that MsgpackWriter takes, so that one spelling serves both.
+/// Builds a Value with the interface of MsgpackWriter, so that one spelling serves both.
 class ValueWriter {
  public:
   void null() { add({}); }
@@ -28,14 +28,14 @@ class ValueWriter {
   void map(std::size_t members);
   void value(const engine::Value& value) { add(value); }
 
-  /// What was written; once, and complete.
+  /// The complete value. Call it once.
   [[nodiscard]] engine::Value take();
 
  private:
   struct Open {
     engine::Value value;   // The list or map that is being filled.
-    std::size_t left = 0;  // What it still waits for.
-    std::string key;       // Of the next member.
+    std::size_t left = 0;  // Values that it still needs.
+    std::string key;       // The key of the next member.
     bool needs_key = false;
   };
 

@@ -14,14 +14,14 @@ namespace hpsearch::proto {
 /// The name of an event's type as it is stored and shown: "trial_created".
 [[nodiscard]] const char* type_of(const engine::EventBody& body) noexcept;
 
-/// One event as it is stored: [store_version, type, fields] in msgpack. The Lsn and the instant stand beside
-/// it in the store's own columns.
+/// The stored form of an event: [store_version, type, fields] in msgpack. The store has the Lsn and the
+/// instant in columns of their own.
 [[nodiscard]] Bytes encode_event(const engine::EventBody& body);
 
-/// corrupt, version_mismatch: as it says.
+/// corrupt, version_mismatch: the message has the reason.
 [[nodiscard]] engine::Result<engine::EventBody> decode_event(std::span<const std::byte> bytes);
 
-/// decode_event() for one event after the other, as reading a log takes it: keeps its working memory.
+/// decode_event() for a sequence of events: keeps its working memory between calls.
 ///
 /// Threads: one at a time.
 class EventDecoder {
@@ -31,7 +31,7 @@ class EventDecoder {
   EventDecoder& operator=(EventDecoder&&) noexcept;
   ~EventDecoder();
 
-  /// Into `body`, which is of no use after an error. corrupt, version_mismatch: as it says.
+  /// Decodes into `body`, which must not be used after an error. Errors: as decode_event().
   [[nodiscard]] engine::Status decode(std::span<const std::byte> bytes, engine::EventBody& body);
 
  private:
@@ -39,15 +39,15 @@ class EventDecoder {
   std::unique_ptr<Memory> memory_;
 };
 
-/// An event as people read it: a map of its fields, `lsn`, `at` (seconds since the epoch) and `type` first.
+/// An event for people: a map of its fields, with `lsn`, `at` (seconds since the epoch) and `type` first.
 [[nodiscard]] engine::Value to_value(const engine::Event& event);
 
-/// The event that to_value() wrote. What JSON cannot hold is as JSON left it: bytes that are no UTF-8 are
-/// U+FFFD, times are rounded to the microsecond. corrupt: a field is missing or is of the wrong kind, as it
-/// says.
+/// Reads the result of to_value(), as far as JSON can express it: bytes that are not UTF-8 are
+/// U+FFFD, times are rounded to the microsecond. corrupt: a field is missing or is of the wrong kind; the
+/// message names it.
 [[nodiscard]] engine::Result<engine::Event> event_of(const engine::Value& value);
 
-/// CRC-32C (Castagnoli) over `bytes`, continuing from `seed`; chains records to the one before.
+/// CRC-32C (Castagnoli) over `bytes`, continued from `seed`; chains each record to the previous one.
 [[nodiscard]] std::uint32_t crc32c(std::uint32_t seed, std::span<const std::byte> bytes) noexcept;
 
 }  // namespace hpsearch::proto

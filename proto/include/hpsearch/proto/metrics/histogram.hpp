@@ -7,8 +7,8 @@
 
 namespace hpsearch::proto {
 
-/// How often a value was within each range: bucket i counts values above bound i - 1 and at most bound i, the
-/// last bucket those above all bounds.
+/// Counts values by range: bucket i counts values above bound i - 1 and at most bound i; the
+/// last bucket counts values above all bounds.
 template <std::size_t N>
 struct Histogram {
   std::array<double, N> bounds;  ///< Ascending.

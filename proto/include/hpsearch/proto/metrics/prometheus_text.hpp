@@ -14,23 +14,23 @@ namespace hpsearch::proto {
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
 
-/// What a metric is, for the head of its samples and for its documentation.
+/// The description of a metric, for its samples and for the documentation.
 struct MetricFamily {
-  std::string name;  ///< Whole, with its prefix.
+  std::string name;  ///< Complete, with the prefix.
   MetricType type = MetricType::gauge;
   std::string help;                 ///< One line without backslashes and quotes.
-  std::vector<std::string> labels;  ///< Names, in the order of the samples' values.
+  std::vector<std::string> labels;  ///< Names, in the order of the values of samples.
 };
 
-/// One value that a bucket of a histogram counted, and the request that caused it.
+/// A value in a bucket of a histogram, and the request that caused it.
 struct Exemplar {
-  std::string request;  ///< Its id; "" = there is none.
+  std::string request;  ///< Its id; "" if there is none.
   double value = 0;
   double at = 0;  ///< Seconds since the epoch.
 };
 
-/// Metrics as Prometheus reads them: a family, then its samples. Names get the prefix `hpsearch_`, except
-/// those that begin with `process_`, which all programs have.
+/// Metrics in the format of Prometheus: each family, followed by its samples. Names get the prefix
+/// `hpsearch_`, except those of all programs, which begin with `process_`.
 class PrometheusText {
  public:
   enum class Format : std::uint8_t {
@@ -46,14 +46,14 @@ class PrometheusText {
   explicit PrometheusText(Format format = Format::text) : format_(format) {}
 
   void family(std::string_view name, MetricType type, std::string_view help, Labels labels = {});
-  /// One of the family that was begun last, with a value for each of its labels.
+  /// A sample of the family that was begun last, with a value for each of its labels.
   void sample(double value, Labels values = {});
   template <std::size_t N>
   void sample(const Histogram<N>& histogram, Labels values = {}) {
     buckets(histogram.bounds, histogram.counts, histogram.sum, values);
   }
-  /// `counts` has one more than `bounds`: what is above all of them. Each counts its own bucket only.
-  /// `exemplars` has one for each of `counts`, or none at all.
+  /// `counts` has one more item than `bounds`: the count of values above all of them. Counts aren't
+  /// cumulative. `exemplars` has one item for each of `counts`, or none.
   void buckets(std::span<const double> bounds, std::span<const std::uint64_t> counts, double sum,
                Labels values = {}, std::span<const Exemplar> exemplars = {});
 
@@ -61,9 +61,9 @@ class PrometheusText {
   void counter(std::string_view name, std::string_view help, double value);
   void gauge(std::string_view name, std::string_view help, double value);
 
-  /// The whole page; nothing can be added to it any more.
+  /// The whole page. Nothing can be added afterwards.
   [[nodiscard]] std::string take();
-  /// Those that were begun, in their order.
+  /// The families of the page, in order.
   [[nodiscard]] const std::vector<MetricFamily>& families() const noexcept { return families_; }
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
 
@@ -80,7 +80,7 @@ class PrometheusText {
 /// "counter", "gauge" or "histogram".
 [[nodiscard]] std::string_view name_of(MetricType type) noexcept;
 
-/// The families as a table in Markdown, with what each means.
+/// The families as a table in Markdown, with their meaning.
 [[nodiscard]] std::string described(const PrometheusText& text);
 
 }  // namespace hpsearch::proto

@@ -11,21 +11,21 @@
 
 namespace hpsearch::sentences {
 
-/// Turns events, in order, into lines for users, and keeps the few facts that only events have.
+/// Turns events, in order, into lines for users, and counts what only the events have.
 class EventStory {
  public:
-  /// `unit` and `metric` as the experiment names them.
+  /// `unit` and `metric` are named as in the experiment.
   EventStory(std::string unit, std::string metric) : unit_(std::move(unit)), metric_(std::move(metric)) {}
 
   struct Line {
     std::string text;      ///< "trial 3 paused at 4 epochs with val_acc 0.91: ..."; "" = not shown. Names and
-                           ///< messages are as users and programs wrote them, control characters included.
-    bool trouble = false;  ///< A user should look at it.
+                           ///< messages are unchanged, with their control characters.
+    bool trouble = false;  ///< A user should check it.
   };
   Line tell(const engine::Event& event);
 
-  /// Seconds during which nothing could run because the experiment was paused (and, between two commands, not
-  /// even there): from the last attempt's end in the pause to the next lease.
+  /// Seconds in which nothing ran because the experiment was paused: each from the end of the last attempt
+  /// to the next lease. Includes the time from a resume to that lease.
   [[nodiscard]] double idle_seconds() const noexcept { return idle_seconds_; }
 
   /// True after the experiment's end.
@@ -35,7 +35,7 @@ class EventStory {
   struct LineOf;  // One line for each kind of event.
 
   [[nodiscard]] std::string amount(engine::Units length) const;
-  /// " at 4 epochs with val_acc 0.91", of the length that the trial reached last, if it was not shown yet.
+  /// " at 4 epochs with val_acc 0.91", for the latest length of the trial, if it wasn't shown yet.
   [[nodiscard]] std::string where(engine::TrialNumber trial);
 
   using Attempt = std::pair<std::uint64_t, std::uint64_t>;  // Trial and number.
@@ -49,9 +49,9 @@ class EventStory {
   std::string unit_;
   std::string metric_;
   std::map<engine::TrialNumber, Reached> reached_;  // Lengths reached and not shown yet.
-  double now_ = 0;                                  // Time of the present event, in seconds.
+  double now_ = 0;                                  // Time of the current event, in seconds.
   std::set<Attempt> live_;
-  std::set<Attempt> gangs_;  // Those of them on several workers: over when their last member is gone.
+  std::set<Attempt> gangs_;  // The live attempts on several workers: each ends with its last member.
   bool paused_ = false;
   std::optional<double> idle_from_;
   double idle_seconds_ = 0;

@@ -9,7 +9,7 @@ namespace hpsearch::sentences {
 /// "promoted; rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)".
 [[nodiscard]] std::string describe(const engine::Reason& reason);
 
-/// Only its numbers: "rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)"; "" if it has none.
+/// Only the numbers: "rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)"; "" if there are none.
 [[nodiscard]] std::string describe_rank(const engine::Reason& reason);
 
 }  // namespace hpsearch::sentences

@@ -18,7 +18,7 @@ namespace hpsearch::sentences {
 /// Six significant digits: "0.972222", "1e-05", "nan".
 [[nodiscard]] std::string metric_text(double metric);
 
-/// "batch_size=32 lr=0.01 optimizer.name=sgd": every leaf on one line.
+/// "batch_size=32 lr=0.01 optimizer.name=sgd": all leaves on one line.
 [[nodiscard]] std::string flat_text(const engine::Value& hparams);
 
 }  // namespace hpsearch::sentences

@@ -14,18 +14,18 @@
 
 namespace hpsearch::views {
 
-/// Which columns of which trials are wanted, as the query spells it.
+/// The requested columns and trials, as in the query.
 struct ColumnsQuery {
-  std::string fields;                   ///< Names with commas between; "" = the usual ones.
-  std::string where;                    ///< A condition (docs/conditions.md); "" = all.
-  std::uint32_t states = 0;             ///< Only trials in these: bit n is TrialState n; 0 = in any.
-  std::uint64_t sample = 0;             ///< At most so many rows; 0 = all.
-  std::optional<engine::Units> length;  ///< Of results; nothing: compared_length() chooses.
-  bool only_hparams = false;  ///< Instead of `fields`: each leaf of the space that varies, in its order.
+  std::string fields;        ///< Names separated by commas; "" = the default ones.
+  std::string where;         ///< A condition (docs/conditions.md); "" = all trials.
+  std::uint32_t states = 0;  ///< Only trials in these states: bit n is TrialState n; 0 = all states.
+  std::uint64_t sample = 0;  ///< The maximum number of rows; 0 = all.
+  std::optional<engine::Units> length;  ///< The length of results; by default compared_length() chooses it.
+  bool only_hparams = false;  ///< In place of `fields`: each leaf of the space that varies, in its order.
 };
 
-/// How a column's numbers are laid out. Hyperparameters and metrics travel exactly: integers as i64, others
-/// as f64.
+/// The type of a column's numbers. Hyperparameters and metrics are exact: integers are i64, others
+/// are f64.
 enum class ColumnType : std::uint8_t { f64, i64, u32, u16, u8 };
 
 /// Columns of trials at one moment.
@@ -34,24 +34,24 @@ struct Columns {
     std::string name;
     ColumnType type = ColumnType::f64;
     bool has_words = false;
-    std::vector<std::string> words;  ///< In JSON; what the numbers of a column with words stand for.
+    std::vector<std::string> words;  ///< In JSON. The numbers of a column with words are indices of these.
     std::vector<double> numbers;     ///< By row; NaN = missing.
-    std::map<std::size_t, std::int64_t> integers;  ///< By row: those that a double may have rounded.
+    std::map<std::size_t, std::int64_t> integers;  ///< By row: integers that a double may have rounded.
 
-    /// O(log n). The number of a row that has one; of an i64 column.
+    /// The number of a row that isn't missing, in an i64 column. O(log n).
     [[nodiscard]] std::int64_t integer(std::size_t row) const;
   };
   engine::Lsn lsn;
-  std::uint64_t total = 0;  ///< Trials, in the answer or not.
+  std::uint64_t total = 0;  ///< All trials, with those that aren't in the answer.
   std::uint64_t rows = 0;
-  std::optional<engine::Units> length;           ///< Of the column `result`, if it is there.
-  std::vector<ComparedResults::Length> lengths;  ///< Others that it may be of.
+  std::optional<engine::Units> length;           ///< The length of the column `result`, if there is one.
+  std::vector<ComparedResults::Length> lengths;  ///< The lengths that have results.
   std::vector<std::string> terms;                ///< Formula::terms() of the condition, if there is one.
   std::vector<Column> columns;
 };
 
-/// Reads the columns of an experiment in pieces, between which it may change: at the end the trials that
-/// changed meanwhile are read again, so that all rows are of the moment of the end.
+/// Reads the columns of an experiment in pieces. The experiment may change between them: at the end, the
+/// trials that changed meanwhile are read again, so that all rows are from the moment of the end.
 ///
 /// Threads: the engine's. Cost: O(fields) per trial.
 class ColumnScan {
@@ -60,22 +60,22 @@ class ColumnScan {
   [[nodiscard]] static engine::Result<ColumnScan> begin(const engine::ExperimentRecord& experiment,
                                                         const ColumnsQuery& query, engine::Instant now);
 
-  /// Reads about as many trials as have `cells` fields between them; false when all are read.
+  /// Reads trials until about `cells` fields have been read; false when all are read.
   bool read_some(const engine::ExperimentRecord& experiment, std::size_t cells);
-  /// Something happened to this trial.
+  /// The trial has changed.
   void changed(engine::TrialNumber trial) { changed_.insert(trial.number()); }
-  /// How many changed trials must be read again.
+  /// The number of changed trials that must be read again.
   [[nodiscard]] std::size_t stale() const noexcept { return changed_.size(); }
-  /// After read_some() said false, and within the same moment. O(trials that changed).
+  /// After read_some() returned false, and in the same moment. O(trials that changed).
   void finish(const engine::ExperimentRecord& experiment, engine::Lsn lsn);
-  /// What was read, after finish(), once; also beside the engine. O(rows log rows) for a sample.
+  /// The result, after finish(), once. Any thread may call it. O(rows log rows) for a sample.
   [[nodiscard]] Columns take();
 
  private:
   struct Wanted {
     TrialField field;
     ColumnType type = ColumnType::f64;
-    bool is_hidden = false;  ///< Only the choice of a sample needs it.
+    bool is_hidden = false;  ///< Only the choice of a sample uses it.
     bool has_words = false;
   };
 
@@ -94,7 +94,7 @@ class ColumnScan {
   std::vector<std::vector<double>> numbers_;                   // By column, by trial.
   std::vector<std::map<std::size_t, std::int64_t>> integers_;  // By column, by trial: those above 2^53.
   std::vector<std::vector<std::string>> words_;
-  std::vector<std::map<std::string, std::size_t>> codes_;  // Of words that were met.
+  std::vector<std::map<std::string, std::size_t>> codes_;  // By column: the codes of the words so far.
   std::vector<bool> included_;
   std::set<std::uint64_t> changed_;
   std::size_t next_ = 0;
@@ -109,15 +109,15 @@ class ColumnScan {
 /// "type", "words"?}], "columns": [[…], …]}; missing is null.
 [[nodiscard]] std::string to_json(const Columns& columns);
 
-/// The type that says the answer is to_bytes().
+/// The media type of to_bytes().
 inline constexpr std::string_view columns_type = "application/vnd.hpsearch.columns";
-/// Rows of a piece of to_bytes().
+/// Rows of one piece of to_bytes().
 inline constexpr std::size_t chunk_rows = 16'384;
 
-/// A line of JSON with spaces before its end, so that what follows begins at a multiple of 8 bytes: lsn,
+/// A line of JSON, padded with spaces so that the next byte is at a multiple of 8: lsn,
 /// rows, total, chunk_rows, terms, length, lengths and fields as in to_json(). Then for each chunk of rows
-/// and each field an array of numbers, lowest byte first, with zeros behind it up to a multiple of 8 bytes.
-/// Missing is NaN, of i64 the least integer, else all bits set.
+/// and each field an array of numbers, little-endian, padded with zeros to a multiple of 8 bytes.
+/// Missing is NaN; in i64 the least integer; in other integers all bits set.
 [[nodiscard]] std::string to_bytes(const Columns& columns);
 
 }  // namespace hpsearch::views

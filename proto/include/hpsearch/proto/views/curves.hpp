@@ -12,7 +12,7 @@
 
 namespace hpsearch::views {
 
-/// A value of a metric in a report.
+/// A reported value of a metric.
 struct CurveValue {
   engine::AttemptNumber attempt;
   engine::Units step{};
@@ -20,21 +20,21 @@ struct CurveValue {
   double value = 0;  ///< May be NaN or infinite.
 };
 
-/// One trial's learning curve, as it was reported, and what happened to the trial.
+/// The learning curve of one trial, as it was reported, with the trial's events.
 struct Curve {
   struct Event {
-    engine::Units step{};  ///< How far it was.
+    engine::Units step{};  ///< The step at that time.
     engine::Instant at;
     std::string_view what;  ///< "promoted", "paused", "stopped", "restarted" or "finished".
   };
   engine::TrialNumber trial;
   engine::TrialState state = engine::TrialState::pending;
-  double rung = 0;                 ///< Longest length of a rung that it reached, from 0; NaN for none.
-  std::vector<CurveValue> values;  ///< In the order of (attempt, report).
+  double rung = 0;  ///< The longest length of a rung that the trial reached, from 0; NaN for none.
+  std::vector<CurveValue> values;  ///< Ordered by (attempt, report).
   std::vector<Event> events;
 };
 
-/// Curves of an experiment at about one moment.
+/// The curves of an experiment, read at nearly the same moment.
 struct Curves {
   std::string metric;
   std::string group;
@@ -47,27 +47,27 @@ struct Curves {
 inline constexpr std::size_t most_curves = 200;
 inline constexpr std::uint64_t most_curve_points = 2'000;
 
-/// The trials whose curves are shown if nobody names any: the best 20, those that run, and of the others some
-/// of each rung, `count` in all. In order of their numbers, the same each time. O(trials log trials).
+/// The trials that are shown by default: the best 20, those that run, and some others of each rung,
+/// `count` in all. Ordered by number, and the same for each call. O(trials log trials).
 [[nodiscard]] std::vector<engine::TrialNumber> shown_trials(const engine::ExperimentRecord& experiment,
                                                             std::size_t count = 60);
 
-/// Of several values at one step, the one of the latest attempt. In order of steps.
+/// One value for each step, which is the one of the latest attempt. Ordered by step.
 [[nodiscard]] std::vector<CurveValue> joined(std::vector<CurveValue> values);
 
-/// What the events of a trial, in order, say on a curve.
+/// The events of a trial, in order, that a curve shows.
 [[nodiscard]] std::vector<Curve::Event> curve_events(const std::vector<engine::Event>& history);
 
 /// metric, group, unit, lsn, trials [{trial, rung, state, step, time, min, max, last, nonfinite [[step,
-/// "nan"]], events [{step, time, what}]}], rungs [{bracket, rung, length, cut_off}]. A curve of more than
-/// `points` values is cut into as many parts of equal length: each has the least, the greatest and the last
-/// finite value.
+/// "nan"]], events [{step, time, what}]}], rungs [{bracket, rung, length, cut_off}]. A curve with more than
+/// `points` values is divided into as many parts of equal length: each has the least, the greatest and the
+/// last finite value.
 [[nodiscard]] std::string to_json(const Curves& curves, std::size_t points);
 
-/// How many values of all trials lie where: steps × values.
+/// Counts the values of all trials in a grid of steps × values.
 class CurveDensity {
  public:
-  /// `range`: of the values that are counted apart; nothing: from their 1 % to their 99 % quantile.
+  /// `range`: the values of the grid; by default from their 1 % to their 99 % quantile.
   CurveDensity(std::size_t bins, std::optional<std::pair<double, double>> range)
       : bins_(bins), range_(range) {}
 

@@ -9,14 +9,14 @@
 
 namespace hpsearch::views {
 
-/// Which metrics the programs of each experiment report. Told every event, in order.
+/// The metrics that the programs of each experiment report. It must see every event, in order.
 ///
 /// Cost: O(metrics) per report; memory for each name and a bit for each trial that reports it.
 class MetricNames {
  public:
   void note(const engine::Event& event);
 
-  /// metrics [{name, group, count, trials, first_step, last_step}] by name. The group is what stands before
+  /// metrics [{name, group, count, trials, first_step, last_step}] by name. The group is the part before
   /// the last dot of the name; "" if there is none. O(names).
   [[nodiscard]] std::string json(engine::ExperimentId experiment) const;
 
@@ -30,10 +30,10 @@ class MetricNames {
     std::vector<bool> reported_by;
   };
 
-  std::map<engine::ExperimentId, std::vector<Name>> names_;  // Sorted by name, as reports are.
+  std::map<engine::ExperimentId, std::vector<Name>> names_;  // Sorted by name, like reports.
 };
 
-/// What stands before the last dot; "" if there is none: "validation" of "validation.loss".
+/// The part before the last dot: "validation" of "validation.loss"; "" if there is no dot.
 [[nodiscard]] std::string metric_group(const std::string& name);
 
 }  // namespace hpsearch::views

@@ -11,28 +11,28 @@
 
 namespace hpsearch::views {
 
-/// A key of an order, as `sort` names it: "metric", or "-metric" for the other way round.
+/// A key of an order, as `sort` has it: "metric", or "-metric" for descending.
 struct SortKey {
   std::string name;
   bool is_reversed = false;
 };
 
-/// "metric,-created_at" → its keys. bad_request: a name is empty, or there are more than 8.
+/// Reads the keys of "metric,-created_at". bad_request: a name is empty, or there are more than 8.
 [[nodiscard]] engine::Result<std::vector<SortKey>> read_sort(std::string_view text);
 
-/// Where a page of a sorted list ends: the keys of its last entry, and the entry's number, which decides
-/// among equals.
+/// The end of a page of a sorted list: the keys of its last entry, and the entry's number, which orders
+/// equal entries.
 struct PageCursor {
   engine::Value::List keys;
   std::uint64_t number = 0;
 
-  /// Letters and digits without a meaning to others.
+  /// Letters and digits; opaque to clients.
   [[nodiscard]] std::string text() const;
-  /// bad_request: it is not what text() of a list with so many keys gave.
+  /// bad_request: it isn't the text() of a cursor with this number of keys.
   [[nodiscard]] static engine::Result<PageCursor> read(std::string_view text, std::size_t keys);
 };
 
-/// The entries of a list in the order of their keys, those without a key last, and of equals by number.
+/// The entries of a list, ordered by their keys; those without a key last, equal ones by number.
 class SortedPage {
  public:
   /// An entry; its keys are in the order of `sort`.
@@ -49,7 +49,7 @@ class SortedPage {
   std::vector<SortKey> sort_;
 };
 
-/// -1, 0 or 1: numbers before texts, texts by their letters whatever their case, then null.
+/// -1, 0 or 1: numbers before texts, texts ignoring case, then null.
 [[nodiscard]] int compare_values(const engine::Value& a, const engine::Value& b);
 
 }  // namespace hpsearch::views

@@ -9,19 +9,19 @@
 
 namespace hpsearch::views {
 
-/// Where the trials of an experiment stand in the rungs of its brackets, at one moment.
+/// The trials of an experiment in the rungs of its brackets, at one moment.
 struct RungLadder {
-  /// What became of a result.
+  /// The decision about a result.
   enum class Fate : std::uint8_t { promoted, waiting, stopped, finished, failed };
   struct Result {
     engine::TrialNumber trial;
-    std::optional<double> metric;  ///< Nothing: not reported, or not finite.
+    std::optional<double> metric;  ///< Nothing if it wasn't reported, or isn't finite.
     Fate fate = Fate::waiting;
     std::string_view nonfinite;  ///< "nan", "inf" or "-inf" if the trial reported that; else "".
   };
   struct Rung {
     engine::Units length{};
-    std::string rule;  ///< Who goes on, in words.
+    std::string rule;  ///< The rule of promotion, in words.
     std::uint64_t keep = 0;
     std::optional<double> cutoff;
     std::vector<Result> results;  ///< Best first.
@@ -32,16 +32,16 @@ struct RungLadder {
     std::vector<Rung> rungs;
   };
 
-  engine::Lsn lsn;  ///< The moment …
+  engine::Lsn lsn;  ///< The shown event …
   engine::Instant at;
-  engine::Lsn first;  ///< … of those from the experiment's creation …
+  engine::Lsn first;  ///< … of the events from the experiment's creation …
   engine::Lsn last;   ///< … to the last event that changed it.
   std::string metric;
   bool smaller_is_better = true;
   std::vector<Bracket> brackets;
 };
 
-/// As it is after event `lsn`. A search without rungs is one bracket with one: full length. O(trials).
+/// The state after event `lsn`. A search without rungs has one bracket with one rung: full length. O(trials).
 [[nodiscard]] RungLadder rung_ladder(const engine::ExperimentRecord& experiment, engine::Lsn lsn,
                                      engine::Instant at);
 

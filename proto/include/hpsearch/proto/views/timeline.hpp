@@ -14,50 +14,50 @@
 
 namespace hpsearch::views {
 
-/// Which slots an experiment's attempts held, and when, and what the other slots did that it may use: a copy
-/// that may be read beside the engine.
+/// The times in which an experiment's attempts held slots, and what the other slots that it may use did: a
+/// copy, which any thread may read.
 struct Timeline {
   /// A time in which another experiment held a slot.
   struct Taken {
     std::uint32_t worker = 0;
     std::uint16_t slot = 0;
-    std::optional<engine::ExperimentId> experiment;  ///< Nothing: its name is not for the caller.
+    std::optional<engine::ExperimentId> experiment;  ///< Nothing if the caller may not know the experiment.
     std::uint32_t trial = 0;                         ///< The last one.
     engine::Instant from;
     std::optional<engine::Instant> to;  ///< Nothing while it lasts.
   };
-  std::vector<engine::AttemptSpan> over;                                 ///< In the order of their ends.
-  std::vector<engine::AttemptSpan> live;                                 ///< Their ends mean nothing yet.
-  std::map<std::uint32_t, std::string> names;                            ///< Of workers.
-  std::map<std::uint32_t, std::vector<engine::Quarantine>> quarantines;  ///< Of workers that had any.
+  std::vector<engine::AttemptSpan> over;                                 ///< Ordered by end.
+  std::vector<engine::AttemptSpan> live;                                 ///< Their ends aren't set yet.
+  std::map<std::uint32_t, std::string> names;                            ///< The names of workers.
+  std::map<std::uint32_t, std::vector<engine::Quarantine>> quarantines;  ///< The workers that had any.
   std::map<std::uint32_t, std::uint16_t>
-      usable;                ///< Slots of each worker that it may use, also those it never did.
-  std::vector<Taken> taken;  ///< By worker and slot, in the order of their times.
-  std::map<std::uint32_t, std::vector<WorkerTimes::Presence>> presences;  ///< When workers were there.
+      usable;                ///< The slots of each worker that it may use, with those that it never used.
+  std::vector<Taken> taken;  ///< Ordered by worker, slot and time.
+  std::map<std::uint32_t, std::vector<WorkerTimes::Presence>> presences;  ///< When workers were connected.
   engine::Instant now;
-  std::optional<engine::Instant> begin;  ///< Nothing: the first attempt's.
-  engine::Instant end;                   ///< Of the experiment; now while it goes on.
+  std::optional<engine::Instant> begin;  ///< By default the begin of the first attempt.
+  engine::Instant end;                   ///< The end of the experiment, or now while it runs.
 };
 
-/// A stretch of time, and how finely it is shown.
+/// A span of time, and the resolution in which it is shown.
 struct TimeWindow {
-  std::optional<engine::Instant> from;  ///< Nothing: from the first bar.
-  std::optional<engine::Instant> to;    ///< Nothing: until the end.
-  std::uint64_t bins = 0;               ///< 0: bars, or 400 bins where there are more than most_bars.
+  std::optional<engine::Instant> from;  ///< By default from the first bar.
+  std::optional<engine::Instant> to;    ///< By default until the end.
+  std::uint64_t bins = 0;               ///< 0: bars, or 400 bins if there are more bars than most_bars.
 };
 
-/// What a timeline is made from besides its experiment. Lives for the call.
+/// The sources of a timeline besides its experiment. Lives for the call.
 struct TimelineSources {
   const engine::Engine& engine;
   const WorkerTimes& times;
-  std::function<bool(const engine::ExperimentRecord&)> may_show;  ///< Whether its number is for the caller.
+  std::function<bool(const engine::ExperimentRecord&)> may_show;  ///< Whether the caller may know its number.
   engine::Instant now;
 };
 
 /// O(attempts of the window, of all experiments + workers).
 [[nodiscard]] Timeline timeline(const engine::ExperimentRecord& experiment, const TimelineSources& sources,
                                 const TimeWindow& window);
-/// Of one worker: everything that held its slots is `taken`. Without a window, the last 24 hours.
+/// The timeline of one worker: all attempts that held its slots are `taken`. By default the last 24 hours.
 [[nodiscard]] Timeline timeline(const engine::WorkerRecord& worker, const TimelineSources& sources,
                                 const TimeWindow& window);
 
@@ -65,11 +65,11 @@ inline constexpr std::size_t most_bars = 5'000;
 inline constexpr std::uint64_t most_bins = 2'000;
 
 /// from, to, now, slots [{worker, name, slot, busy, taken, away}]: shares of the window in which the
-/// experiment held it, others held it, and its worker was not there; taken [{worker, slot, experiment, trial,
-/// from, to}]; presences and quarantines [{worker, from, to}] of the workers of these slots; and bars
+/// experiment held it, others held it, and its worker wasn't connected; taken [{worker, slot, experiment,
+/// trial, from, to}]; presences and quarantines [{worker, from, to}] of the workers of these slots; and bars
 /// [{worker, slot, trial, attempt, from, to, outcome}] or bins {edges, busy, taken, trials}: busy and taken
-/// have a row for each slot, trials how many ran on average. A slot is null where attempts run beside the
-/// slots. O(attempts × log attempts + slots × bins).
+/// have a row for each slot, trials is the average number of running ones. A slot is null for attempts
+/// without slots. O(attempts × log attempts + slots × bins).
 [[nodiscard]] std::string to_json(const Timeline& timeline, const TimeWindow& window);
 
 }  // namespace hpsearch::views

@@ -6,7 +6,7 @@
 
 namespace hpsearch::views {
 
-/// What an event is about.
+/// The experiment and the trial that an event concerns.
 struct Touched {
   std::optional<engine::ExperimentId> experiment;
   std::optional<engine::TrialNumber> trial;

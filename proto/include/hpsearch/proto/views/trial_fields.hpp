@@ -14,16 +14,16 @@
 
 namespace hpsearch::views {
 
-/// Something of a trial that has a name: in columns, in conditions and in orders.
+/// A named property of a trial, for columns, conditions and orders.
 struct TrialField {
   enum class Kind : std::uint8_t {
     trial,
     state,
-    metric,     ///< Its best, wherever it measured that.
-    result,     ///< What it measured at the length that is compared.
-    last,       ///< The latest.
-    nonfinite,  ///< What the latest was, if that is no finite number: "nan", "inf" or "-inf".
-    at,         ///< Where `metric` was measured.
+    metric,     ///< The best value, at any length.
+    result,     ///< The value at the compared length.
+    last,       ///< The latest value.
+    nonfinite,  ///< The latest value if it isn't finite: "nan", "inf" or "-inf".
+    at,         ///< The length of `metric`.
     length,
     reached,
     rung,     ///< The longest length of a rung that it reached, from 0.
@@ -33,23 +33,23 @@ struct TrialField {
     slot_seconds,
     created_at,
     started_at,
-    reported_at,  ///< When `metric` was.
+    reported_at,  ///< The time of `metric`.
     ended_at,
-    worker,   ///< Where it runs, or ran last.
-    failure,  ///< First line of its last one.
-    reason,   ///< Of its last change of state: "promoted", "waits_at_rung", …
+    worker,   ///< The worker on which it runs, or ran last.
+    failure,  ///< First line of its last failure.
+    reason,   ///< The reason of its last change of state: "promoted", "waits_at_rung", …
     hparam,
   };
   Kind kind = Kind::trial;
-  std::size_t leaf = 0;  ///< Of a hyperparameter: its place in the space.
-  std::string name;      ///< In full: "hparams.optimizer.lr".
+  std::size_t leaf = 0;  ///< The index of a hyperparameter in the space.
+  std::string name;      ///< The full name: "hparams.optimizer.lr".
 
-  [[nodiscard]] bool is_number(const engine::Space& space) const;  ///< Else it is one of some words.
-  /// All values that a field that isn't a number can have; none: any text.
+  [[nodiscard]] bool is_number(const engine::Space& space) const;  ///< Otherwise its values are words.
+  /// All values of a field that isn't a number; empty if it can be any text.
   [[nodiscard]] std::vector<engine::Value> words(const engine::Space& space) const;
 };
 
-/// One of these if the latest value of the metric is no finite number; else "".
+/// One of these if the latest value of the metric isn't finite; else "".
 [[nodiscard]] std::string_view nonfinite_of(const engine::TrialRecord& trial) noexcept;
 
 /// The names of fields that every trial has, in order.
@@ -59,32 +59,32 @@ struct TrialField {
 [[nodiscard]] engine::Names trial_names(const engine::Space& space);
 /// The field of one of these names, by its index.
 [[nodiscard]] TrialField trial_field(const engine::Space& space, std::size_t name);
-/// The field of that name, where `names` are those of the space (trial_names). bad_request: there is none;
-/// the message names `option`, the name, and one that is near.
+/// The field with that name, where `names` are trial_names() of the space. bad_request: there is none;
+/// the message has `option`, the name, and a similar one.
 [[nodiscard]] engine::Result<TrialField> find_field(const engine::Space& space, const engine::Names& names,
                                                     std::string_view option, std::string_view name);
 
-/// Reads fields of an experiment's trials. Of every trial the same moment, if nothing happens meanwhile; what
-/// did happen to a trial is read by reading it again.
+/// Reads fields of an experiment's trials. All trials are from the same moment if no event comes between the
+/// calls. A changed trial must be read again.
 ///
 /// Threads: those of the engine. Cost: O(1) per read, and once O(attempts) for started_at and worker, once
 /// O(trials) for results.
 class TrialReader {
  public:
-  /// `now` counts for what still runs. `length` is that of results; nothing: compared_length() chooses.
+  /// `now` is the end of times that still run. `length` is that of results: default compared_length().
   explicit TrialReader(engine::Instant now, std::optional<engine::Units> length = std::nullopt)
       : now_(now), length_(length) {}
 
-  /// As a number; NaN where the trial has none, and for infinite metrics. Of words: the place of the engine's
-  /// own enumeration or of the categorical's vals. Of a rung: what it reached.
+  /// As a number; NaN if the trial has none, and for infinite metrics. A word is the index in the engine's
+  /// enumeration or in the categorical's vals. A rung is the longest one reached.
   [[nodiscard]] double number(const engine::ExperimentRecord& experiment, std::size_t trial,
                               const TrialField& field);
-  /// As conditions compare it; null where the trial has none.
+  /// The value for conditions; null if the trial has none.
   [[nodiscard]] engine::Value value(const engine::ExperimentRecord& experiment, std::size_t trial,
                                     const TrialField& field);
-  /// Results at the length, of the moment when they were first asked for, or refreshed.
+  /// Results at the length, from the moment of the first call, or of the last refresh.
   [[nodiscard]] const ComparedResults& results(const engine::ExperimentRecord& experiment);
-  /// Other trials have results by now. The length stays.
+  /// Reads the results of all trials again. The length stays.
   void refresh_results(const engine::ExperimentRecord& experiment);
 
  private:
@@ -92,7 +92,7 @@ class TrialReader {
     engine::Instant at;
     std::uint32_t last_worker = 0;
   };
-  /// What its attempts say of a trial.
+  /// The trial's start and worker, from its attempts.
   [[nodiscard]] Start start_of(const engine::ExperimentRecord& experiment, std::size_t trial);
 
   engine::Instant now_;
@@ -102,7 +102,7 @@ class TrialReader {
   std::vector<Start> starts_;  // By trial.
 };
 
-/// The index of the longest of `lengths` (ascending) that is not above `reached`; NaN if all are.
+/// The index of the longest of `lengths` (ascending) that isn't above `reached`; NaN if all are.
 [[nodiscard]] double rung_reached(const std::vector<engine::TrialTally::Rung>& lengths,
                                   double reached) noexcept;
 

@@ -9,12 +9,12 @@
 
 namespace hpsearch::views {
 
-/// When each worker was there. Told every event, in order.
+/// The times in which each worker was connected. It must see every event, in order.
 ///
-/// Memory: for each worker, and each time that it was lost.
+/// Memory: for each worker, and each of its losses.
 class WorkerTimes {
  public:
-  /// A time in which the worker was there.
+  /// A time in which the worker was connected.
   struct Presence {
     engine::Instant from;
     std::optional<engine::Instant> to;  ///< Nothing while it lasts.
@@ -22,7 +22,7 @@ class WorkerTimes {
 
   void note(const engine::Event& event);
 
-  /// In their order; none of a worker that never joined. O(log workers).
+  /// In order; none for a worker that never joined. O(log workers).
   [[nodiscard]] const std::vector<Presence>& of(engine::WorkerId worker) const;
 
  private:

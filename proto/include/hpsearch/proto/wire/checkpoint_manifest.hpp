@@ -15,9 +15,9 @@
 
 namespace hpsearch::proto {
 
-// What a published checkpoint holds: a worker writes it last, and whoever copies the checkpoint compares.
+// The list of a published checkpoint's files. The worker writes it last, and every copy is compared with it.
 
-/// Name of the list of files that makes a directory a checkpoint.
+/// A directory with this file is a checkpoint.
 inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* manifest_mark = "hpsearch checkpoint";
 inline constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
@@ -25,8 +25,8 @@ inline constexpr JsonLimits manifest_limits{.bytes = largest_manifest, .depth = 
 
 /// A link, or a file with its size and checksum.
 ///
-/// Paths and links are bytes. In the text of a manifest, one that is not UTF-8 has its bytes in hexadecimal
-/// beside it; read_manifest() and manifest_text() are the only ones to know.
+/// Paths and links are bytes. In a manifest's text, a path that isn't UTF-8 also has its bytes in
+/// hexadecimal; only read_manifest() and manifest_text() handle that.
 struct ManifestEntry {
   std::string path;
   std::optional<std::string> link;
@@ -66,7 +66,7 @@ void spell(auto& fields, Is<CheckpointManifest> auto& manifest) {
 }
 
 [[nodiscard]] std::string manifest_text(CheckpointManifest manifest);
-/// corrupt: it is no manifest, as it says.
+/// corrupt: it is no manifest, with the reason.
 [[nodiscard]] engine::Result<CheckpointManifest> read_manifest(std::string_view text);
 
 }  // namespace hpsearch::proto

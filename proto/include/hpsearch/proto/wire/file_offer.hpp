@@ -13,19 +13,19 @@
 
 namespace hpsearch::proto {
 
-// What a worker hands over of a trial's kept files, and what the daemon then has of them.
+// The files of a trial that a worker hands over, and the pieces that the daemon has of them.
 
-/// Of one piece of a file's content on its way.
+/// The size of one piece of a file's content in transit.
 inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 20U;
-/// Of a FileOffer as JSON: a body that every route takes.
+/// The size of a FileOffer as JSON, which every route accepts as a body.
 inline constexpr std::size_t most_offer_bytes = std::size_t{1000} * 1000;
 
 struct OfferedFile {
-  std::string path;  ///< In the working directory.
+  std::string path;  ///< Relative to the working directory.
   std::uint64_t bytes = 0;
   std::string digest;  ///< SHA-256 of its content; "" = it is a link.
   bool executable = false;
-  std::string link;  ///< Where the link leads.
+  std::string link;  ///< The target of the link.
 };
 
 void spell(auto& fields, Is<OfferedFile> auto& file) {
@@ -39,7 +39,7 @@ void spell(auto& fields, Is<OfferedFile> auto& file) {
 /// All files of a trial on one worker.
 struct FileOffer {
   std::vector<OfferedFile> files;
-  DroppedFiles dropped;  ///< Neither here nor on the worker.
+  DroppedFiles dropped;  ///< Neither handed over nor on the worker.
   DroppedFiles left;     ///< On the worker only, and why.
   std::optional<double> metric;
   bool larger_is_better = false;
@@ -53,15 +53,15 @@ void spell(auto& fields, Is<FileOffer> auto& offer) {
   fields.maybe("larger_is_better", offer.larger_is_better);
 }
 
-/// Whether a path leads to one place below a directory, whatever lies there: relative, in parts that are
+/// Whether a path stays below its directory for any content of it: relative, in parts that are
 /// neither "", "." nor "..", none longer than file systems take, and UTF-8.
 [[nodiscard]] bool leads_below(std::string_view path) noexcept;
 
-/// bad_request, with the first of them: a path does not lead below; two are the same, or one is a directory
-/// of the other; a digest is none; what is no link has none.
+/// bad_request, with the first problem: a path leaves its directory; two are the same, or one is a directory
+/// of the other; a digest is invalid; a file has none.
 [[nodiscard]] engine::Status check(const FileOffer& offer);
 
-/// Bytes of all content, each as often as it is named.
+/// The bytes of all content; content that is named twice counts twice.
 [[nodiscard]] std::uint64_t bytes_of(const FileOffer& offer) noexcept;
 
 }  // namespace hpsearch::proto

@@ -12,8 +12,8 @@
 
 namespace hpsearch::proto {
 
-// What a worker keeps of the files that programs leave in their working directories, below
-// trials/STORE/EXPERIMENT in its state directory: it writes, and `hpsearch files` reads.
+// The files in working directories that a worker keeps, below
+// trials/STORE/EXPERIMENT in its state directory: the worker writes them, and `hpsearch files` reads them.
 
 inline constexpr const char* kept_trials_name = "kept.json";     ///< KeptTrials of the experiment.
 inline constexpr const char* kept_files_name = "files";          ///< Below TRIAL: the files.
@@ -28,8 +28,8 @@ struct KeptTrial {
   engine::TrialNumber trial;
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
-  std::optional<double> metric;  ///< Its best one.
-  std::uint64_t turn = 0;        ///< Of those that left files later, higher.
+  std::optional<double> metric;  ///< The trial's best one.
+  std::uint64_t turn = 0;        ///< Higher for trials that left files later.
 };
 
 void spell(auto& fields, Is<KeptTrial> auto& kept) {
@@ -42,7 +42,7 @@ void spell(auto& fields, Is<KeptTrial> auto& kept) {
 
 struct KeptTrials {
   std::vector<KeptTrial> trials;
-  std::uint64_t dropped = 0;  ///< Trials that left files, of which none is kept any more.
+  std::uint64_t dropped = 0;  ///< Trials whose files were all removed.
 };
 
 void spell(auto& fields, Is<KeptTrials> auto& kept) {
@@ -51,7 +51,7 @@ void spell(auto& fields, Is<KeptTrials> auto& kept) {
 }
 
 struct DroppedFile {
-  std::string path;  ///< In the working directory; what is not UTF-8 in it is replaced.
+  std::string path;  ///< Relative to the working directory; bytes that aren't UTF-8 are replaced.
   std::uint64_t bytes = 0;
   std::string why;
 };
@@ -64,7 +64,7 @@ void spell(auto& fields, Is<DroppedFile> auto& dropped) {
 
 struct DroppedFiles {
   std::vector<DroppedFile> files;
-  std::uint64_t unnamed = 0;  ///< Further ones, beyond most_named_dropped.
+  std::uint64_t unnamed = 0;  ///< The number of files beyond most_named_dropped.
 };
 
 void spell(auto& fields, Is<DroppedFiles> auto& dropped) {

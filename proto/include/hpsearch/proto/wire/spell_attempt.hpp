@@ -8,7 +8,7 @@
 #include "hpsearch/engine/experiment/orders.hpp"
 #include "hpsearch/proto/encoding/spelling.hpp"
 
-// What an attempt is, says and is told: the same on the wire and in the store.
+// Attempts, their reports and their orders, spelled the same on the wire and in the store.
 
 namespace hpsearch::proto {
 
@@ -20,7 +20,7 @@ struct Words<engine::Directive> {
   }
 };
 
-/// For enums that only proto gives words to, in order of their enumerators.
+/// For enums whose words are only in proto, in the order of their enumerators.
 template <class Enum, std::size_t count>
 struct WordList {
   std::array<std::string_view, count> words;

@@ -9,8 +9,8 @@
 
 namespace hpsearch::proto {
 
-/// The name of a user of the workers' machines, as a token carries it. Which user it is, if any, each machine
-/// decides for itself.
+/// The name of a user on workers' machines, from a token. Each machine decides for itself which user has this
+/// name, if any.
 class UnixUser {
  public:
   static constexpr std::size_t most_bytes = 256;
@@ -18,8 +18,8 @@ class UnixUser {
       "1 to 256 printable ASCII characters without space, \":\", \"/\" and \",\", not \"-\" first, and not a "
       "number";
 
-  /// bad_request: the text cannot be a name of a user. A number is refused, since it would be taken for a uid
-  /// by one machine and for a name by another.
+  /// bad_request: the text can't be the name of a user. Numbers are refused, because one machine would read
+  /// them as a uid and another as a name.
   [[nodiscard]] static engine::Result<UnixUser> read(std::string_view text);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

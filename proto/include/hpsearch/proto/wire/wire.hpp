@@ -22,17 +22,17 @@ namespace hpsearch::proto {
 
 using Bytes = std::vector<std::byte>;
 
-/// No frame is larger; the receiver refuses before it reads.
+/// No frame is larger; the receiver refuses larger ones unread.
 inline constexpr std::size_t max_frame_bytes = 256UL * 1024;
 
-/// No worker has more slots: memory is set aside for each, and all of them may be leased in one step.
+/// No worker has more slots: memory is allocated for each, and all of them may be leased in one step.
 inline constexpr std::uint64_t max_worker_slots = 1024;
 
-/// Around every message.
+/// Wraps every message.
 struct Envelope {
   std::uint64_t cluster = 0;  ///< First 8 bytes of the store's identity; 0 in a first HELLO.
   std::uint64_t daemon_epoch =
-      0;  ///< Counts daemon starts; a lower one than seen is a stale daemon. 0 in a first HELLO.
+      0;  ///< Counts daemon starts; a lower one than before is from an old daemon. 0 in a first HELLO.
   std::uint64_t session_epoch = 0;  ///< From WELCOME; 0 in HELLO.
   std::uint64_t msg_no = 0;  ///< Counts the sender's messages of this session; in HELLO, see SCHEMA.md.
 };
@@ -46,34 +46,34 @@ struct Hello {
   std::string name;
   std::uint64_t incarnation = 0;
   std::string boot_id;
-  std::uint64_t pid = 0;  ///< Of the agent, in its own namespace; 0 = not said.
+  std::uint64_t pid = 0;  ///< The agent's pid, in its own namespace; 0 = unknown.
   std::uint64_t slots = 0;
   std::string slot_kind;  ///< "gpu" or "cpu"
   std::vector<engine::HeldAttempt> held;
   std::string
-      kills_by{};  ///< How it finds what belongs to a program: "cgroup" or "process table"; "" = not said.
+      kills_by{};  ///< How it finds the processes of a program: "cgroup" or "process table"; "" = unknown.
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
-  std::vector<engine::SlotTrouble> troubles{};   ///< Slots that cannot be used: all there are.
-  std::string address{};                         ///< By which other workers reach it; "" = not said.
-  std::uint64_t nonce = 0;                       ///< Random, of this run of the agent; 0 = not said.
-  std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
+  std::vector<engine::SlotTrouble> troubles{};  ///< All slots that can't be used.
+  std::string address{};    ///< The address at which other workers reach it; "" = unknown.
+  std::uint64_t nonce = 0;  ///< Random, for this run of the agent; 0 = unknown.
+  std::optional<std::uint64_t> max_unslotted{};  ///< Maximum of attempts without slots; nothing = no limit.
   std::string host{};                            ///< The name of its machine.
-  std::string version{};                         ///< Of its program.
+  std::string version{};                         ///< The version of its program.
 };
-/// How far a running program is, by what it said last.
+/// How far a running program is, from its last report.
 struct Progress {
   engine::AttemptKey key;
   engine::Units step{};
-  std::uint64_t silent_ms = 0;  ///< It said nothing since.
+  std::uint64_t silent_ms = 0;  ///< Time since that report.
 };
 struct Beat {
   std::vector<Progress> progress{};
-  std::vector<engine::LeakedProcesses> leaked_processes{};  ///< All there are.
-  bool draining = false;                                    ///< It takes no more work and will say goodbye.
-  std::vector<engine::SlotTrouble> troubles{};              ///< All there are.
-  /// Why it cannot store checkpoints at the place that WELCOME named, or "".
+  std::vector<engine::LeakedProcesses> leaked_processes{};  ///< All that exist.
+  bool draining = false;                        ///< It accepts no more work and will send Goodbye.
+  std::vector<engine::SlotTrouble> troubles{};  ///< All that exist.
+  /// Why it can't store checkpoints in WELCOME's directory, or "".
   std::string checkpoint_problem{};
 };
 struct Started {
@@ -91,17 +91,17 @@ struct DecisionAck {
 /// Part of an attempt's log, the answer to ReadLog.
 struct LogPart {
   std::uint64_t request = 0;
-  std::uint64_t offset = 0;  ///< Of the first byte of `text`.
-  std::uint64_t size = 0;    ///< Of the whole log so far.
+  std::uint64_t offset = 0;  ///< The place of the first byte of `text`.
+  std::uint64_t size = 0;    ///< The size of the whole log so far.
   std::string text;
-  std::string problem;  ///< Why there is none, or "".
+  std::string problem;  ///< Why there is no text, or "".
 };
-/// What the daemon was to keep of an attempt's output did not get there.
+/// The daemon could not get the output of an attempt that it should keep.
 struct LogNotKept {
   engine::AttemptKey key;
   std::string why;  ///< One sentence for people.
 };
-/// The worker ends in good order; its programs are gone.
+/// The worker shuts down in order; its programs have ended.
 struct Goodbye {
   std::string why;
 };
@@ -113,15 +113,15 @@ struct Welcome {
   engine::WorkerId worker;
   std::uint64_t beat_every_ms = 10'000;
   std::vector<engine::WelcomeWorker::Attempt> attempts;
-  std::string http{};       ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077" or
+  std::string http{};       ///< Where the daemon serves contexts, as in its option: "0.0.0.0:8077" or
                             ///< "unix:///path"; "" = nowhere.
-  std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = not said.
+  std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = unknown.
   std::uint64_t credit =
-      0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
-  std::string http_key{};  ///< Opens the daemon's contexts and takes logs while the session lasts; "" = there
+      0;  ///< The maximum bytes of unacknowledged reports of all attempts; 0 = the worker's own limit.
+  std::string http_key{};  ///< Allows reading contexts and sending logs while the session lasts; "" = there
                            ///< is none.
-  /// Where checkpoints of experiments that name no other place go: the worker tries it, and BEAT tells what
-  /// came of it. The daemon's mark of its store lies there (checkpoint_owner.hpp).
+  /// The default directory for checkpoints: the worker tests it, and BEAT has the
+  /// result. The daemon's mark of its store is in it (checkpoint_owner.hpp).
   std::string checkpoint_root{};
 };
 struct Lease {
@@ -146,7 +146,7 @@ struct Fenced {
 struct Hold {
   engine::AttemptKey key;
 };
-/// We do not know this session (any more): say HELLO on a new connection.
+/// The daemon doesn't know this session: send HELLO on a new connection.
 struct Resync {};
 struct ReadLog {
   std::uint64_t request = 0;
@@ -156,17 +156,17 @@ struct ReadLog {
   std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
   bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.
   std::uint64_t process =
-      0;  ///< Which of the attempt's processes on this worker, from 0; see RankLevel::process.
+      0;  ///< The number of one of the attempt's processes on this worker, from 0; see RankLevel::process.
 };
-/// Too many workers introduce themselves at once: say HELLO again after a time drawn between nothing and
+/// Too many workers connect at once: send HELLO again after a random time between zero and
 /// this.
 struct RetryAfter {
   std::uint64_t after_ms = 0;
 };
-/// Why the daemon will not talk to this worker; it must not come back unchanged.
+/// Why the daemon refuses this worker, which must not retry without a change.
 struct Refused {
   std::string why;
-  std::uint64_t incarnation = 0;  ///< Of the HELLO that this answers; 0 = whoever listens.
+  std::uint64_t incarnation = 0;  ///< The incarnation in the HELLO that this answers; 0 = any.
 };
 using FromDaemon =
     std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
@@ -180,7 +180,7 @@ struct Framed {
 [[nodiscard]] Bytes encode(const Envelope& envelope, const FromWorker& message);
 [[nodiscard]] Bytes encode(const Envelope& envelope, const FromDaemon& message);
 
-/// corrupt: not one of our frames, or past a limit; version_mismatch: of a version we do not speak.
+/// corrupt: not one of our frames, or beyond a limit; version_mismatch: of an unsupported version.
 /// Unknown keys are skipped. Never throws, never allocates more than a small multiple of the frame.
 [[nodiscard]] engine::Result<Framed<FromWorker>> decode_from_worker(std::span<const std::byte> frame);
 [[nodiscard]] engine::Result<Framed<FromDaemon>> decode_from_daemon(std::span<const std::byte> frame);

@@ -12,16 +12,16 @@ namespace hpsearch::workers {
 /// The known facts about the end of an attempt.
 struct AttemptEnd {
   std::optional<ProgramEnded> program;      ///< How its first process ended.
-  std::optional<std::string> lost_because;  ///< The end was not seen: why.
+  std::optional<std::string> lost_because;  ///< Why the end was not seen, if so.
   std::string node_failure;                 ///< Why the machine caused the end, or "".
   std::string standstill;                   ///< Why `no_progress`, if its steps did not grow; or "".
   std::string stuck_because;                ///< Why `leaked_processes`.
   std::string lost_checkpoint;              ///< Why its last checkpoint was not published, or "".
-  bool no_progress = false;                 ///< It is ended because it made no progress.
-  bool paused_alone = false;                ///< Its worker paused it while there was no daemon.
-  bool ended_here = false;                  ///< Its worker ends it, and nothing was decided.
+  bool no_progress = false;                 ///< It is being ended because it made no progress.
+  bool paused_alone = false;                ///< Its worker paused it while no daemon was connected.
+  bool ended_here = false;                  ///< Its worker ends it without a decision.
   bool signaled_by_us = false;              ///< An agent sent it a signal.
-  bool leaked_processes = false;            ///< It is over, and processes of it survive SIGKILL.
+  bool leaked_processes = false;            ///< It has ended, but some of its processes survive SIGKILL.
 };
 
 /// The report of the end. `kill_decided`: the daemon decided to kill the attempt.

@@ -26,11 +26,11 @@
 
 namespace hpsearch::workers {
 
-/// How patient the worker is with programs and with the daemon.
+/// The timeouts of the worker for programs and for the daemon.
 struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
-  /// Reports that are not acknowledged are sent again after four times as long as an acknowledgement takes,
-  /// but no sooner than this; each time in a row twice as late, give or take a fifth.
+  /// Unacknowledged reports are sent again after four times the usual time of an acknowledgement,
+  /// but at least this; each further repetition waits twice as long, plus or minus a fifth.
   engine::Duration first_resend = engine::Duration::seconds(1);
   engine::Duration longest_resend = engine::Duration::seconds(30);
   std::size_t kept_bytes =
@@ -39,22 +39,22 @@ struct AttemptRules {
   engine::Duration spool_within = engine::Duration::seconds(1);  ///< For reports that decide nothing.
   /// Reports in one message: well below proto::max_frame_bytes, whatever one report adds to it.
   std::size_t batch_bytes = std::size_t{64} * 1024;
-  engine::Duration log_within = engine::Duration::seconds(30);  ///< For the daemon to take a log.
+  engine::Duration log_within = engine::Duration::seconds(30);  ///< Time for the delivery of a log.
 };
 
-/// Whether the files that an attempt leaves in its working directory are kept.
+/// Which files in the working directory of an attempt are kept.
 struct Keeping {
   std::uint64_t max_bytes = 0;  ///< Limit for all trials of its experiment on this worker.
   bool larger_is_better = false;
-  std::optional<double> metric;  ///< Its best one, if it reported any.
+  std::optional<double> metric;  ///< The best one, if the attempt reported any.
 };
 
 /// "experiment 1 trial 2 attempt 3", for log lines.
 [[nodiscard]] std::string attempt_text(const engine::AttemptKey& key);
 
 /// The effects and the messages to the daemon of an attempt. Messages may be dropped while there is no
-/// session: each is either repeated by this machine or requested again by the daemon, but for LogNotKept,
-/// which nothing waits for.
+/// session: each is either repeated by this machine or requested again by the daemon, except LogNotKept,
+/// for which nothing waits.
 struct AttemptOutput {
   std::vector<Effect> effects;
   std::vector<proto::FromWorker> messages;
@@ -69,7 +69,7 @@ struct AttemptOutput {
 ///
 /// The exit report is the last one and is made only when all processes of the program have exited, so that
 /// the slots can be used again; or when some survive SIGKILL, which it then reports. A program that reports
-/// by its socket is asked before it is forced; a kill, a fence or a timeout forces it.
+/// by its socket is asked to end before it is forced; a kill, a fence or a timeout forces it at once.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: none of its own; callers take turns.
@@ -78,34 +78,34 @@ struct AttemptOutput {
 class AttemptMachine {
  public:
   AttemptMachine(jobs::LaunchSpec spec, AttemptRules rules);
-  /// As an earlier agent left it; then attach().
+  /// Continues an attempt of an earlier agent; attach() must follow.
   AttemptMachine(SpooledAttempt found, AttemptRules rules);
 
   [[nodiscard]] const engine::AttemptKey& key() const noexcept { return spec_.key; }
   [[nodiscard]] const jobs::LaunchSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] engine::HeldAttempt held() const;
-  /// How long its slots have been in its use, or were until it exited; 0 = not known, or not begun.
+  /// How long it has held its slots, until its exit; 0 = unknown, or not begun.
   [[nodiscard]] engine::Duration held_for(engine::Instant now) const noexcept;
 
   /// It waits for slots that another attempt still holds.
   [[nodiscard]] bool waits() const noexcept { return phase_ == Phase::waiting; }
-  /// Its slots are in use: a program of it runs or may be starting.
+  /// Its slots are in use: its program runs or may be starting.
   [[nodiscard]] bool alive() const noexcept { return phase_ == Phase::starting || phase_ == Phase::running; }
   /// Nothing is left to do; DeleteAttempt was requested.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
-  /// Nothing of it is running or being published any more.
+  /// None of its processes runs, and no checkpoint is being published.
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
   /// SIGKILL was sent, and the end of its program is not known yet.
   [[nodiscard]] bool was_killed() const noexcept { return alive() && ladder_.rung() == Rung::killed; }
   /// All its reports are on disk, and may be sent.
   [[nodiscard]] bool all_written() const noexcept { return spool_.on_disk().reports >= reports_.last(); }
-  /// It is over, and something of its program survives SIGKILL in its slots.
+  /// It is over, and some of its processes survive SIGKILL in its slots.
   [[nodiscard]] bool leaves_leaked_processes() const noexcept { return end_.leaked_processes; }
-  /// And that is on disk: this agent or the next one reports it until they have exited.
+  /// The same, and it is on disk: this agent or the next one reports it until they have exited.
   [[nodiscard]] bool reports_leaked_processes() const noexcept {
     return end_.leaked_processes && spool_.on_disk().leaked_processes;
   }
-  /// The daemon has disowned it: it is ended, and reports nothing.
+  /// The daemon has disowned it: it is being ended, and sends no reports.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
   /// Whether its program runs.
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
@@ -115,34 +115,34 @@ class AttemptMachine {
   [[nodiscard]] std::uint64_t unacknowledged() const noexcept { return reports_.last() - reports_.acked(); }
   /// Whether the files it leaves are kept.
   [[nodiscard]] Keeping keeping() const noexcept {
-    const bool in_place = spec_.contract.in_place;  // They are where they stay.
+    const bool in_place = spec_.contract.in_place;  // Its files stay where they are.
     return {in_place ? 0 : spec_.keep_files_mb * 1'000'000, spec_.larger_is_better, best_metric_};
   }
-  /// The daemon gets its reports and cannot take them now: those not acknowledged are sent again then.
+  /// The daemon can't store its reports now: unacknowledged ones are sent again at `until`.
   void asked_to_wait(engine::Instant until) noexcept { reports_.wait_until(until); }
-  /// How often reports were sent again without any acknowledgement in between.
+  /// How often reports were sent again without an acknowledgement between.
   [[nodiscard]] unsigned unanswered_resends() const noexcept { return reports_.unanswered_resends(); }
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
   // --- its program ---
   void start();
   void attach(AttemptOutput& out);
-  void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
+  void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and can't run here.
   void started(engine::Instant now, AttemptOutput& out);
   void not_started(const std::string& why, engine::ExitReport::Cause cause, int status, AttemptOutput& out);
   void said(const ProgramMessageReceived& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
   void ended(const ProgramEnded& end, AttemptOutput& out);
-  /// `end` is how its program ended, when that is known.
+  /// `end`: how its program ended, if that is known.
   void stuck(const std::string& why, AttemptOutput& out,
              const std::optional<ProgramEnded>& end = std::nullopt);
-  /// A device it has is broken: it is ended, and that is no failure of its own. Once it has ended, too late.
+  /// One of its devices is broken: it is ended, which is no failure of the trial. No effect after its end.
   void node_failed(const std::string& why, AttemptOutput& out);
   void lost(const std::string& why, AttemptOutput& out);
 
   // --- its spool ---
-  /// Wants written what changed, when it is due and no write is under way.
+  /// Requests a write of changes if one is due and none is in progress.
   void spool(engine::Instant now, AttemptOutput& out);
   void spool_written(std::uint64_t write, engine::Instant now, AttemptOutput& out);
   void spool_not_written(std::uint64_t write, const std::string& why, engine::Instant now,
@@ -155,33 +155,33 @@ class AttemptMachine {
   void hold() noexcept;
   void go_on(std::uint64_t upto, AttemptOutput& out);
   void acknowledged(std::uint64_t upto, AttemptOutput& out);
-  /// In answer to what was sent: it is also learnt how long answers take.
+  /// Acknowledges reports that were sent: this measures the time of acknowledgements.
   void answered(std::uint64_t upto, engine::Instant now, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept { reports_.resend_from(expect, now); }
   void session_lost() noexcept;
-  /// Sends every spooled report that was not sent in this session yet, while no more than `window` bytes of
+  /// Sends every spooled report that hasn't been sent in this session, while at most `window` bytes of
   /// them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
   // --- its log ---
-  // The daemon keeps the beginning and the end of its output. That is sent when the exit report is made,
-  // beside it: slots are free by then, and no device waits for a log.
+  // The daemon keeps the beginning and the end of its output. It is sent in parallel with the exit report:
+  // slots are free then, so no device waits for a log.
   [[nodiscard]] bool log_waits() const noexcept { return log_.waits(); }
   [[nodiscard]] bool log_under_way() const noexcept { return log_.is_under_way(); }
   [[nodiscard]] bool log_pending() const noexcept { return log_waits() || log_under_way(); }
-  /// The daemon has acknowledged everything: only its log keeps it here.
+  /// The daemon has acknowledged all reports: only the delivery of the log is left.
   [[nodiscard]] bool only_log_left() const noexcept {
     return phase_ == Phase::exited && log_pending() && reports_.empty() && !end_.leaked_processes;
   }
   void hand_over_log(engine::Instant now, AttemptOutput& out);
   void log_handed_over(std::uint64_t delivery, const std::string& problem, AttemptOutput& out);
-  /// Sends the daemon the reason why it does not get the log.
+  /// Sends the daemon the reason why it doesn't get the log.
   void give_up_log(const std::string& why, AttemptOutput& out);
 
-  /// --- the worker --- It has reached its length, and waits for an answer or takes a checkpoint signal. A
-  /// program that only prints does neither: it ends by itself, or would lose its training.
+  /// --- the worker --- It has reached its length, and waits for an answer or accepts a checkpoint signal. A
+  /// program that only prints does neither: it ends voluntarily, or would lose its training.
   [[nodiscard]] bool waits_at_length() const;
-  /// No daemon is there to decide: it is asked to leave a checkpoint and end, as Directive::pause asks it.
+  /// No daemon is connected: the program is asked to save a checkpoint and end, as with Directive::pause.
   void pause_alone(engine::Instant now, AttemptOutput& out);
   void end_now(engine::Instant now, AttemptOutput& out);  ///< SIGTERM, grace, SIGKILL.
   void kill_now(AttemptOutput& out);
@@ -191,19 +191,19 @@ class AttemptMachine {
   enum class Phase : std::uint8_t {
     waiting,    ///< For slots.
     preparing,  ///< Its lease is being spooled.
-    starting,   ///< StartProgram or AttachProgram was asked for.
+    starting,   ///< StartProgram or AttachProgram was requested.
     running,
     ended,   ///< The program has exited; a checkpoint of it is still being published.
-    exited,  ///< The exit report is made.
+    exited,  ///< The exit report exists.
   };
   using Rung = EndLadder::Rung;
-  /// Since when its slots are in its use, and until when; the epoch: not yet.
+  /// When it began and ceased to hold its slots; the epoch: not yet.
   struct SlotsHeld {
     engine::Instant since;
     engine::Instant until;
   };
 
-  // Each takes a message of the program. False: its question is answered later.
+  // Each handles a message of the program. False: its question is answered later.
   bool take(const MetricsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
   bool take(const CheckpointMessage& said, std::optional<QuestionId> question, engine::Instant now,
@@ -222,7 +222,7 @@ class AttemptMachine {
     return true;
   }
 
-  /// Notes a mistake in the way the program reports, each kind once: in the log, and for the daemon's users.
+  /// Notes a mistake in the program's reports, each kind once: in the log, and for the daemon's users.
   void note(std::string_view about, const std::string& text, AttemptOutput& out);
   [[nodiscard]] ReportReview::Note noter(AttemptOutput& out);
 
@@ -267,11 +267,11 @@ class AttemptMachine {
   jobs::LaunchSpec spec_;
   AttemptRules rules_;
   Phase phase_ = Phase::waiting;
-  bool had_exited_ = false;  ///< When it was fenced: the daemon may have its exit report.
+  bool had_exited_ = false;  ///< At the time of the fence: the daemon may have its exit report.
   bool fenced_ = false;
   bool finished_ = false;
   bool was_started_ = false;
-  bool never_ran_ = false;  ///< The next agent needs nothing of it.
+  bool never_ran_ = false;  ///< The next agent needs none of its data.
   bool found_ = false;      ///< An earlier agent has started it.
   SlotsHeld slots_held_;
 
@@ -281,21 +281,21 @@ class AttemptMachine {
   AttemptEnd end_;
   CheckpointQueue checkpoints_;
   ReportReview review_;
-  std::set<std::string> noted_;  ///< By note().
+  std::set<std::string> noted_;  ///< The kinds of notes so far.
 
-  engine::Instant silent_since_;  ///< The last message, or the last time that the worker kept it waiting.
+  engine::Instant silent_since_;  ///< The last message, or the end of the last wait for the worker.
   std::optional<engine::Units> last_step_;
   std::optional<engine::Units> length_reported_;  ///< Step of the first report that reached its length.
-  std::optional<double> best_metric_;             ///< The searcher's metric, as far as this agent got it.
+  std::optional<double> best_metric_;             ///< The searcher's metric, from reports to this agent.
   bool reported_checkpoint_ = false;
   bool reported_invalid_ = false;
   bool noticed_thinning_ = false;
 
-  std::uint64_t position_ = 0;  ///< In the journal: what the program reported before it was taken.
+  std::uint64_t position_ = 0;  ///< The journal's position: earlier messages of the program are done.
   SpoolSchedule spool_;
   ReportQueue reports_;
   LogHandover log_;
-  bool on_hold_ = false;  ///< The daemon does not take its reports now.
+  bool on_hold_ = false;  ///< The daemon doesn't accept its reports now.
 };
 
 }  // namespace hpsearch::workers

@@ -11,13 +11,13 @@
 
 namespace hpsearch::workers {
 
-/// The checkpoints that a program reported and that are not published yet, and the questions that are
-/// answered when the report of a checkpoint is on disk: a program that trains on earlier may overwrite files
+/// The checkpoints that a program reported and that aren't published yet, and the questions that are
+/// answered when the report of a checkpoint is on disk: a program that continues earlier may overwrite files
 /// that the next agent would publish.
 class CheckpointQueue {
  public:
   void add(WantedCheckpoint wanted) { waiting_.push_back(wanted); }
-  /// The next one to publish; nothing if none waits or one is under way.
+  /// The next one to publish; nothing if none waits or one is being published.
   [[nodiscard]] std::optional<WantedCheckpoint> begin_next() {
     if (publishing_ || waiting_.empty()) {
       return std::nullopt;

@@ -32,7 +32,7 @@ struct Device {
   std::string name;
   std::uint64_t index = 0;         ///< Number of the GPU, in the order of the PCI bus.
   bool instance = false;           ///< Part of a GPU in MIG mode; CUDA knows it by its UUID only.
-  bool whole_in_mig_mode = false;  ///< The GPU of such parts; CUDA cannot use it as a whole.
+  bool whole_in_mig_mode = false;  ///< A GPU that is divided into instances; CUDA can't use it as a whole.
   std::uint64_t memory_bytes = 0;
   std::uint64_t free_bytes = 0;
   std::optional<std::int64_t> temperature;  ///< Degrees Celsius.
@@ -57,10 +57,10 @@ void spell(auto& fields, proto::Is<Device> auto& device) {
   fields("processes", device.processes);
 }
 
-/// The driver's report about all of them.
+/// The driver's report about all devices.
 struct DeviceReport {
-  std::string problem;  ///< Why the driver does not answer, or "".
-  std::string driver;   ///< Its version.
+  std::string problem;  ///< Why the driver doesn't answer, or "".
+  std::string driver;   ///< The driver's version.
   std::vector<Device> devices;
   std::vector<std::string> unknown;  ///< GPUs without a known UUID, each with its problem.
 };
@@ -73,11 +73,11 @@ void spell(auto& fields, proto::Is<DeviceReport> auto& report) {
 }
 
 [[nodiscard]] engine::Value to_value(const DeviceReport& report);
-/// corrupt: not what to_value() makes.
+/// corrupt: it isn't the result of to_value().
 [[nodiscard]] engine::Result<DeviceReport> device_report_from(const engine::Value& value);
 
-/// Those that CUDA programs can be given, in this order: GPUs without those in MIG mode, and the latter's
-/// instances; of these the ones `cuda_visible_devices` lists, or all when it is nullptr.
+/// The devices for CUDA programs, in this order: GPUs that aren't in MIG mode, then the instances of those
+/// that are; of these the ones that `cuda_visible_devices` lists, or all if it is nullptr.
 [[nodiscard]] std::vector<Device> usable_devices(const DeviceReport& report,
                                                  const char* cuda_visible_devices);
 
@@ -85,7 +85,7 @@ void spell(auto& fields, proto::Is<DeviceReport> auto& report) {
 struct SlotPlan {
   std::uint64_t slots = 0;
   std::vector<std::size_t>
-      devices;  ///< By slot: which of the usable devices; empty: shares of the processors.
+      devices;  ///< By slot: the index of the usable device; empty: shares of the processors.
 };
 
 /// Reads --slots:
@@ -96,41 +96,41 @@ struct SlotPlan {
 ///     cpu, cpu:N     slots of the processors, one per core or N, GPUs or not
 ///     …*K            each of these GPUs has K slots
 ///
-/// bad_request: anything else, or GPUs that are not there. At most proto::max_worker_slots slots.
+/// bad_request: other texts, or GPUs that don't exist. At most proto::max_worker_slots slots.
 [[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
                                                   std::uint64_t cores);
 
-/// Default number of attempts without slots that a worker with that many slots runs at once.
+/// The default maximum of attempts without slots, for a worker with that many slots.
 [[nodiscard]] constexpr std::uint64_t usual_max_unslotted(std::uint64_t slots) noexcept {
   return 4 * (slots == 0 ? 1 : slots);
 }
 
-/// The devices by slot of a worker that holds attempts in the slots it had before.
+/// The slots of a worker that holds attempts from an earlier start.
 struct KeptSlots {
   std::vector<engine::SlotDevice> devices;
   std::vector<UnusableSlot>
-      withheld;  ///< Kept for what runs in them; not among those it offers now, so not broken.
+      withheld;  ///< Kept for running attempts; the worker doesn't offer them now, so they aren't broken.
 };
 
-/// Slots keep their numbers and devices: those of `before` stay in their order, whatever became of the
-/// devices, and what `now` has beyond them follows. A slot that is not in `now` is withheld.
+/// Slots keep their numbers and devices: those of `before` stay in their order, whatever the state of their
+/// devices, and additional ones of `now` follow. A slot that isn't in `now` is withheld.
 [[nodiscard]] KeptSlots keep_slots(const std::vector<engine::SlotDevice>& before,
                                    const std::vector<engine::SlotDevice>& now);
 
-/// As the worker's files have them. corrupt: not what slots_value() makes.
+/// In the form of the worker's files. corrupt: it isn't the result of slots_value().
 [[nodiscard]] engine::Value slots_value(const std::vector<engine::SlotDevice>& slots);
 [[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> slots_from(const engine::Value& value);
 
-/// How CUDA_VISIBLE_DEVICES names it, with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+/// The device's name in CUDA_VISIBLE_DEVICES, with CUDA_DEVICE_ORDER=PCI_BUS_ID.
 [[nodiscard]] std::string cuda_name(const Device& device);
 
 [[nodiscard]] engine::SlotDevice slot_device(const Device& device);
 
-/// The slots that this report makes unusable: those with a broken or missing device. If the driver does not
+/// The slots that this report makes unusable: those with a broken or missing device. If the driver doesn't
 /// answer, all of them, none as broken.
 [[nodiscard]] std::vector<UnusableSlot> unusable_slots(const std::vector<engine::SlotDevice>& slots,
                                                        const DeviceReport& report);
-/// And those that are withheld, where nothing worse is known of them.
+/// Adds the withheld slots, unless they have another reason.
 [[nodiscard]] std::vector<UnusableSlot> with_withheld(std::vector<UnusableSlot> unusable,
                                                       const std::vector<UnusableSlot>& withheld);
 

@@ -16,21 +16,21 @@ namespace hpsearch::workers {
 /// The decisions of the daemon about an attempt.
 struct Orders {
   engine::Lsn last_decision{};
-  engine::Units length{};                     ///< Where the program must ask next.
-  std::optional<engine::Directive> end_as{};  ///< pause or stop, as the program's next answer.
+  engine::Units length{};                     ///< The length at which the program must ask next.
+  std::optional<engine::Directive> end_as{};  ///< pause or stop, the answer to its next question.
   bool may_finish = false;                    ///< Decision::may_finish of `end_as`.
   bool kill = false;
-  std::vector<engine::Lsn> unacknowledged{};  ///< Decisions that are acknowledged when they are on disk.
+  std::vector<engine::Lsn> unacknowledged{};  ///< Decisions that are acknowledged once they are on disk.
 };
 
-/// The conversation with a program: how it reports, and its questions that wait for a decision.
+/// The conversation with a program: how it reports, and its questions without an answer.
 ///
 /// Owns: values only. Cost: O(1).
 class Dialogue {
  public:
   [[nodiscard]] bool has_socket() const noexcept { return speaks_ == Speaks::socket; }
   [[nodiscard]] bool prints_lines() const noexcept { return speaks_ == Speaks::lines; }
-  /// A message came. Once the program has used its socket, it is not expected to print.
+  /// Notes a message. A program that has used its socket is not expected to print.
   void message_came(bool by_socket) noexcept {
     if (by_socket || speaks_ == Speaks::unknown) {
       speaks_ = by_socket ? Speaks::socket : Speaks::lines;
@@ -45,16 +45,16 @@ class Dialogue {
     waiting_ = std::move(waiting);
   }
 
-  /// This report asks what a waiting question asks, on another connection.
+  /// Whether this report repeats a waiting question on another connection.
   [[nodiscard]] bool repeats(const engine::MetricsReport& report) const;
-  /// A report of the searcher's metric has reached `length`. True for the first one: each length is asked
-  /// about once, also if the program trains on while nothing is decided.
+  /// Whether a report of the searcher's metric that reached `length` is a question. True for the first one:
+  /// each length is asked about once, even if the program continues before the decision.
   [[nodiscard]] bool asks_about(engine::Units length, const engine::MetricsReport& report);
 
   [[nodiscard]] bool knows_end() const noexcept { return knows_end_; }
-  /// The program gets the answer to pause or to stop. True for the first time.
+  /// The program gets the answer to pause or to stop. True the first time.
   bool tell_end() noexcept { return !std::exchange(knows_end_, true); }
-  /// Reports below this step are answered ahead. False: they are already.
+  /// Reports below this step are answered ahead. False if they already are.
   bool answers_ahead(engine::Units below) noexcept { return std::exchange(answered_ahead_, below) != below; }
 
  private:
@@ -68,7 +68,7 @@ class Dialogue {
   bool knows_end_ = false;
 };
 
-/// The answer to a question: a line of JSON.
+/// The answer to a question, as a line of JSON.
 [[nodiscard]] std::string answer_line(std::optional<engine::Directive> end_as, engine::Units length);
 [[nodiscard]] std::string error_line(const std::string& what);
 

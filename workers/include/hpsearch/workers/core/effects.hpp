@@ -14,13 +14,13 @@
 
 namespace hpsearch::workers {
 
-/// EX_CONFIG of sysexits.h, of an attempt that could not start: no other trial would fare better.
+/// EX_CONFIG of sysexits.h: the attempt could not start, and other trials would fail in the same way.
 inline constexpr int status_same_everywhere = 78;
-/// EX_NOPERM: this worker starts no programs of that user, or none of that kind as its submitter.
+/// EX_NOPERM: this worker doesn't start programs of that user, or not this kind of program.
 inline constexpr int status_refuses_submitter = 77;
 
-/// One line of a program that waits for an answer; never reused within the attempt, not by a later agent
-/// either, so that an answer given twice is known as such.
+/// A line of a program that waits for an answer. Ids are never reused within the attempt, even by later
+/// agents, so that a repeated answer is recognized.
 using QuestionId = engine::Id<struct QuestionKind>;
 
 /// The store that a worker belongs to, and the latest known start of its daemon.
@@ -34,80 +34,80 @@ struct KnownDaemon {
 struct UnusableSlot {
   engine::SlotIndex slot;
   std::string why;      ///< One sentence for people.
-  bool broken = false;  ///< Its device is; else it only cannot be asked.
+  bool broken = false;  ///< Its device is broken; otherwise its state is unknown.
   friend bool operator==(const UnusableSlot&, const UnusableSlot&) = default;
 };
 
-// --- what happened: the inputs of WorkerMachine ---
+// --- events: the inputs of WorkerMachine ---
 
-/// A message came on the present connection.
+/// A message came on the current connection.
 struct FrameReceived {
   proto::Framed<proto::FromDaemon> frame;
 };
-/// The present connection did not take a message: the daemon is away, or the queue is full.
+/// The current connection did not accept a message: the daemon is down, or the queue is full.
 struct SendRefused {};
-/// The present connection takes messages now.
+/// The current connection accepts messages now.
 struct ConnectionMade {
-  bool again = false;  ///< It was made before, and broke: the other end may be another start of the daemon.
+  bool again = false;  ///< It was lost and made again: the daemon may have been restarted.
 };
 struct ProgramStarted {
   engine::AttemptKey key;
 };
 struct ProgramNotStarted {
   engine::AttemptKey key;
-  std::string why;  ///< One sentence naming what is missing.
+  std::string why;  ///< One sentence that names what is missing.
   bool not_its_fault =
-      false;                ///< Nothing that the experiment could do better: not counted against the trial.
-  bool disk_fails = false;  ///< Files could not be written; perhaps none can be.
+      false;                ///< The experiment can't prevent it: it doesn't count as a failure of the trial.
+  bool disk_fails = false;  ///< Files could not be written; the disk may fail.
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
   int status = 0;  ///< If the submission is the cause: status_same_everywhere, status_refuses_submitter.
 };
-/// A message of a program: on its socket, or as a line that it printed, which is no question.
+/// A message of a program: on its socket, or as a printed line, which is no question.
 struct ProgramMessageReceived {
   engine::AttemptKey key;
   std::optional<QuestionId> question;
   ProgramMessage message;
-  std::uint64_t position = 0;  ///< In the attempt's journal, behind this message; 0 where there is none.
-  bool answered = false;       ///< By AnswerAhead.
+  std::uint64_t position = 0;  ///< Position in the attempt's journal after this message; 0 if there is none.
+  bool answered = false;       ///< AnswerAhead answered it.
 };
 struct CheckpointPublished {
   engine::AttemptKey key;
   engine::CheckpointReport report;
 };
-/// The answer to PublishCheckpoint when there is no new checkpoint.
+/// The answer to PublishCheckpoint if there is no new checkpoint.
 struct CheckpointNotPublished {
   engine::AttemptKey key;
-  bool was_empty = false;  ///< Nothing lay in the directory.
+  bool was_empty = false;  ///< The directory was empty.
   std::string why;
 };
-/// The program and everything it started has exited; all its messages came before.
+/// The program and all its child processes have exited; all its messages came before.
 struct ProgramEnded {
   engine::AttemptKey key;
   bool by_signal = false;
-  int code = 0;  ///< Exit status, or the signal's number.
+  int code = 0;  ///< Exit status, or the number of the signal.
   std::string log_tail;
   bool asked = false;          ///< An agent had signaled it before.
-  bool out_of_memory = false;  ///< The kernel ended it for that.
+  bool out_of_memory = false;  ///< The kernel killed it for lack of memory.
 };
-/// Something of the program survives SIGKILL for a minute. ProgramEnded or ProgramLost follows when it has
+/// Processes of the program survive SIGKILL for a minute. ProgramEnded or ProgramLost follows when they have
 /// exited.
 struct ProgramStuck {
   engine::AttemptKey key;
-  std::string why;  ///< One sentence naming a process.
+  std::string why;  ///< One sentence that names a process.
   std::optional<ProgramEnded>
-      end{};  ///< How its program ended, when that is known: what is left is in a device.
+      end{};  ///< How its program ended, if that is known: the remaining process is blocked in a device.
 };
-/// Nobody saw the program's end and nothing of it is left: the machine was restarted, its shim was killed,
-/// or it never began. Instead of ProgramEnded, or the answer to AttachProgram.
+/// The end of the program was not seen, and none of its processes is left: the machine was restarted, its
+/// shim was killed, or it never started. Comes in place of ProgramEnded, or as the answer to AttachProgram.
 struct ProgramLost {
   engine::AttemptKey key;
   std::string why;  ///< One sentence for people.
 };
-/// All slots that cannot be used now. Programs in a broken one are ended.
+/// All slots that can't be used now. Programs in a broken one are ended.
 struct DevicesJudged {
   std::vector<UnusableSlot> unusable;
 };
-/// The answer to ProbeDisk: why the worker's files cannot be written, or "".
+/// The answer to ProbeDisk: why the worker's files can't be written, or "".
 struct DiskProbed {
   std::string why;
 };
@@ -125,9 +125,9 @@ struct SpoolNotWritten {
   engine::AttemptKey key;
   std::uint64_t write = 0;
   std::string why;
-  bool disk_fails = true;  ///< Or else only this attempt's directory is not there as the worker made it.
+  bool disk_fails = true;  ///< Otherwise only this attempt's directory is missing or was replaced.
 };
-/// Messages of a program cannot be written: why. Repeated while it lasts.
+/// Messages of a program can't be written: the reason. Repeated while it lasts.
 struct JournalNotWritten {
   std::string why;
 };
@@ -139,13 +139,13 @@ struct LogWasRead {
 struct LogHandedOver {
   engine::AttemptKey key;
   std::uint64_t delivery = 0;
-  std::string problem;  ///< Why the daemon does not have all of it, or "".
+  std::string problem;  ///< Why the daemon doesn't have all of it, or "".
 };
-/// The worker should end: gently the first time, at once the second.
+/// The worker should end: gracefully the first time, at once the second time.
 struct StopAsked {};
-/// The worker should end while its programs run on: the next agent takes them over.
+/// The worker should end while its programs continue: the next agent takes them over.
 struct LeaveAsked {};
-/// Nothing but time.
+/// Only time has passed.
 struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramStarted, ProgramNotStarted,
@@ -154,70 +154,70 @@ using Input = std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramSt
                            LogWasRead, LogHandedOver, StopAsked, LeaveAsked, TimePassed, DevicesJudged,
                            DiskProbed, CheckpointRootChecked>;
 
-// --- what to do about it: the effects, carried out in order ---
+// --- effects, carried out in order ---
 
 struct SendMessage {
   proto::Envelope envelope;
   proto::FromWorker message;
 };
-/// The address where the daemon serves contexts and takes logs, as in its options: "0.0.0.0:8077" or
+/// The address at which the daemon serves contexts and accepts logs, as in its options: "0.0.0.0:8077" or
 /// "unix:///path"; "" = nowhere.
 struct ContextsServed {
   std::string http;
-  std::string key;  ///< To be shown there; "" = none is needed.
+  std::string key;  ///< The key to send there; "" = none is needed.
 };
-/// Make the attempt's directory and start the program. Answered by ProgramStarted or ProgramNotStarted, and
-/// after ProgramStarted some time by ProgramEnded.
+/// Make the attempt's directory and start the program. Answered by ProgramStarted or ProgramNotStarted;
+/// ProgramEnded follows ProgramStarted some time later.
 struct StartProgram {
   jobs::LaunchSpec spec;
 };
-/// Find a program that an earlier agent has started, and read its journal from `position` on. Answered by
-/// ProgramStarted, though it may have ended meanwhile, or by ProgramLost.
+/// Find a program that an earlier agent started, and read its journal from `position` on. Answered by
+/// ProgramStarted, even if it has ended meanwhile, or by ProgramLost.
 struct AttachProgram {
   engine::AttemptKey key;
   std::uint64_t position = 0;
 };
-/// Write this durably: at the end of the attempt's spool, or in place of all of it, whole or not at all.
-/// Answered by SpoolWritten or SpoolNotWritten; the machine wants one at a time per attempt.
+/// Write this durably: at the end of the attempt's spool, or in place of all of it, atomically.
+/// Answered by SpoolWritten or SpoolNotWritten; at most one is in progress per attempt.
 struct WriteSpool {
   engine::AttemptKey key;
-  std::uint64_t write = 0;  ///< Names it in the answer.
+  std::uint64_t write = 0;  ///< Identifies the write in the answer.
   std::string bytes;
   bool anew = false;
-  std::uint64_t position = 0;  ///< The journal before this position is not needed once this is written.
+  std::uint64_t position = 0;  ///< The journal before this position isn't needed once this is written.
 };
-/// Signal the program and everything it started.
+/// Signal the program and all its child processes.
 struct SignalProgram {
   engine::AttemptKey key;
   bool kill = false;        ///< SIGKILL instead of SIGTERM.
   bool checkpoint = false;  ///< Only its first process, with its experiment's checkpoint signal.
-  /// After SIGTERM: processes that outlive the first one for longer are killed, also without another request.
+  /// After SIGTERM: processes that outlive the first one for longer are killed without another request.
   engine::Duration grace{};
 };
-/// A line of JSON that answers a question. A question that was answered before, or whose connection is
-/// closed, gets nothing; that is fine.
+/// A line of JSON that answers a question. It is dropped if the question was answered before, or if its
+/// connection is closed.
 struct AnswerProgram {
   engine::AttemptKey key;
   QuestionId question;
   std::string line;
 };
 /// From now on, answer metrics of steps below `below` with `line` as soon as they are in the journal, so that
-/// no training waits for an agent that is away. 0 = none. A shell without a journal may ignore this.
+/// no program waits while the agent is down. 0 = none. A shell without a journal may ignore this.
 struct AnswerAhead {
   engine::AttemptKey key;
   engine::Units below{};
   std::string line;
 };
-/// Move what lies in the checkpoint directory to its place. Answered by CheckpointPublished or
-/// CheckpointNotPublished; the machine asks for one at a time per attempt.
+/// Move the content of the checkpoint directory to its place. Answered by CheckpointPublished or
+/// CheckpointNotPublished; at most one is in progress per attempt.
 struct PublishCheckpoint {
   engine::AttemptKey key;
   engine::Units step{};
-  std::string root;  ///< "" = the worker's own; an address when it is in an object store.
-  std::map<std::string, std::string> storage_environment = {};  ///< For rclone then.
+  std::string root;  ///< "" = the worker's own; an address if it is in an object store.
+  std::map<std::string, std::string> storage_environment = {};  ///< For rclone in that case.
   std::string default_storage = {};                             ///< LaunchSpec::default_storage.
 };
-/// Forget the attempt: its spool and journal first.
+/// Remove the attempt's data, its spool and journal first.
 struct DeleteAttempt {
   engine::AttemptKey key;
   bool keep_logs = true;
@@ -227,33 +227,33 @@ struct NewConnection {};
 struct ReadLogPart {
   proto::ReadLog request;
 };
-/// Deliver to the daemon the part of the attempt's output that it keeps, from all its processes here.
+/// Send the daemon the part of the attempt's output that it keeps, from all its processes here.
 /// Answered by LogHandedOver.
 struct HandOverLog {
   engine::AttemptKey key;
-  std::uint64_t delivery = 0;  ///< Names it in the answer.
-  engine::Duration within{};   ///< The machine does not wait longer.
+  std::uint64_t delivery = 0;  ///< Identifies the delivery in the answer.
+  engine::Duration within{};   ///< The machine doesn't wait longer.
 };
-/// Write durably which daemon the next agent on this state directory belongs to, before any later effect:
-/// later writes wait for it too.
+/// Write durably to which daemon the next agent on this state directory belongs, before any later effect:
+/// later writes wait for it, too.
 struct RememberDaemon {
   KnownDaemon daemon;
 };
-/// Try to write where the worker keeps its files. Answered by DiskProbed.
+/// Try to write where the worker has its files. Answered by DiskProbed.
 struct ProbeDisk {};
-/// Find out whether checkpoints can be stored there, and whether the store's daemon has the same directory
+/// Check whether checkpoints can be stored there, and whether the store's daemon has the same directory
 /// there. Answered by CheckpointRootChecked.
 struct CheckCheckpointRoot {
   std::string root;
   std::uint64_t store = 0;
 };
-/// Something the operator wants to know.
+/// A message for the operator.
 struct Notice {
   enum class Level : std::uint8_t { info, warning, error };
   Level level = Level::info;
   std::string text;
 };
-/// Everything is done. With `failed` the daemon will not have this worker.
+/// All work is done. `failed`: the daemon refuses this worker.
 struct EndAgent {
   bool failed = false;
   std::string why;

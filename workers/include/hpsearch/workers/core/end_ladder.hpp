@@ -19,20 +19,20 @@ class EndLadder {
   /// When the next rung is due.
   [[nodiscard]] std::optional<engine::Instant> due() const noexcept { return due_; }
 
-  /// It has `patience` to end by itself. No effect on a program that was terminated.
+  /// It has `patience` to end voluntarily. No effect on a terminated program.
   void ask(engine::Duration patience, engine::Instant now) noexcept {
     if (rung_ < Rung::terminated) {
       rung_ = Rung::asked;
       due_ = now + patience;
     }
   }
-  /// It was kept waiting while it was asked to end: its patience begins anew, once.
+  /// It had to wait after it was asked to end: its patience starts again, once.
   void ask_again(engine::Duration patience, engine::Instant now) noexcept {
     if (rung_ == Rung::asked && !std::exchange(asked_again_, true)) {
       ask(patience, now);
     }
   }
-  /// It was asked, and does not have longer than `until`.
+  /// It was asked to end, and must do so before `until`.
   void shorten(engine::Instant until) noexcept {
     if (due_ && *due_ > until) {
       due_ = until;
@@ -46,7 +46,7 @@ class EndLadder {
     rung_ = Rung::killed;
     due_.reset();
   }
-  /// It may go on.
+  /// It may continue.
   void withdraw() noexcept {
     rung_ = Rung::none;
     due_.reset();

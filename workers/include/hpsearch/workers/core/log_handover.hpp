@@ -7,18 +7,18 @@
 
 namespace hpsearch::workers {
 
-/// Whether the daemon has what it keeps of an attempt's output.
+/// Whether the daemon has the part of an attempt's output that it keeps.
 class LogHandover {
  public:
   /// The program has ended, and its log is to be delivered.
   void ask() noexcept { state_ = State::waits; }
-  /// Begins a delivery that is given up at `due`; returns its number.
+  /// Begins a delivery that ends at `due` at the latest; returns its number.
   std::uint64_t begin(engine::Instant due) noexcept {
     state_ = State::under_way;
     due_ = due;
     return ++delivery_;
   }
-  /// The session of a delivery under way is over, and with it the key that the daemon takes it by.
+  /// The session of the current delivery has ended, and with it the key that it needs.
   void take_back() noexcept {
     if (is_under_way()) {
       state_ = State::waits;
@@ -40,7 +40,7 @@ class LogHandover {
  private:
   enum class State : std::uint8_t { none, waits, under_way };
   State state_ = State::none;
-  std::uint64_t delivery_ = 0;  ///< The last one that was begun.
+  std::uint64_t delivery_ = 0;  ///< The last one that began.
   std::optional<engine::Instant> due_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace hpsearch::workers {
 
-/// The times of the steps that a program printed. A program whose output is buffered trains in silence, and
-/// all its steps come at once.
+/// The times of the steps that a program printed. If a program's output is buffered, it prints nothing for a
+/// while, and then all its steps at once.
 ///
 /// Cost: O(1).
 class PrintedSteps {
@@ -18,11 +18,11 @@ class PrintedSteps {
   void began(engine::Instant now) noexcept { began_ = now; }
   void take(engine::Units step, engine::Instant now) noexcept;
 
-  /// Three steps or more came within a fiftieth of the time, 2 s at least, in which none did.
+  /// Three steps or more came within a fiftieth of the time, at least 2 s, in which none came.
   [[nodiscard]] bool came_at_once() const noexcept;
-  /// From its begin to its first step; 0 without one.
+  /// The time from its begin to its first step; 0 without a step.
   [[nodiscard]] engine::Duration silence() const noexcept;
-  /// Number of different steps, as long as they rise.
+  /// The number of different steps, while they grow.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:

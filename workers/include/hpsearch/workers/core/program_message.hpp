@@ -12,35 +12,35 @@
 
 namespace hpsearch::workers {
 
-// The messages of a training program, on its socket or by a line on stdout (docs: job contract, "Answers").
-// The shim reads the line; the journal and the agent have the message.
+// The messages of a training program, on its socket or as lines on stdout (docs: job contract, "Answers").
+// The shim reads the line; the journal and the agent store the message.
 
-/// No line is longer; what a program prints is a stranger too.
+/// The maximum length of a line: programs are untrusted.
 inline constexpr std::size_t max_message_bytes = 64 * 1024;
 
-/// The program measured something.
+/// The program measured metrics.
 struct MetricsMessage {
   static constexpr const char* type = "metrics";
   engine::Units step{};
-  engine::Metrics metrics;  ///< Nested names joined by dots, their group before them; sorted, each once.
-  std::vector<std::string> ignored;  ///< Names whose values are no numbers.
+  engine::Metrics metrics;  ///< Nested names are joined by dots, with their group first; sorted, unique.
+  std::vector<std::string> ignored;  ///< Names whose values aren't numbers.
   static void list_fields(auto& fields, auto& self) {
     fields("step", self.step);
     fields("metrics", self.metrics);
     fields.maybe("ignored", self.ignored);
   }
 };
-/// A complete checkpoint lies in HPSEARCH_CHECKPOINT_DIR.
+/// HPSEARCH_CHECKPOINT_DIR has a complete checkpoint.
 struct CheckpointMessage {
   static constexpr const char* type = "checkpoint";
-  std::optional<engine::Units> step;  ///< Nothing: that of its last metrics.
+  std::optional<engine::Units> step;  ///< By default the step of its last metrics.
   static void list_fields(auto& fields, auto& self) { fields.maybe("step", self.step); }
 };
 /// Progress or a log line: for people only.
 struct RemarkMessage {
   static constexpr const char* type = "remark";
   std::string log;               ///< The line; "" for progress.
-  std::optional<int> percent{};  ///< Progress of the present work, 0 ... 100, if it was reported.
+  std::optional<int> percent{};  ///< Progress of the current work, 0 ... 100, if it was reported.
   static void list_fields(auto& fields, auto& self) {
     fields.maybe("log", self.log);
     fields.maybe("percent", self.percent);
@@ -58,7 +58,7 @@ struct UnreadableMessage {
     fields("why", self.why);
   }
 };
-/// A line that looks like a report and is none.
+/// A line that looks like a report but isn't one.
 struct LookalikeMessage {
   static constexpr const char* type = "lookalike";
   std::string line;
@@ -68,36 +68,36 @@ struct LookalikeMessage {
     fields("why", self.why);
   }
 };
-/// A line that has the search's metric, which nothing reports.
+/// A line with the search's metric, which no pattern and no report reads.
 struct UnreadMessage {
   static constexpr const char* type = "unread";
   std::string line;
-  std::string pattern;  ///< Reads such lines.
+  std::string pattern;  ///< A pattern that reads such lines.
   static void list_fields(auto& fields, auto& self) {
     fields("line", self.line);
     fields("pattern", self.pattern);
   }
 };
-/// A pattern of the experiment may find another number than its author means.
+/// A pattern of the experiment may match another number than its author intends.
 struct DoubtfulMessage {
   static constexpr const char* type = "doubtful";
   std::string metric;
-  std::string line;   ///< That it found it in.
-  std::string other;  ///< The number there seems to be of this metric; or "" …
-  /// … and it has no {step}: this line is the second of one epoch, and counts as one more.
+  std::string line;   ///< The line in which it was found.
+  std::string other;  ///< The number there seems to belong to this metric; or "" …
+  /// … if the pattern has no {step}: this line is the second of one epoch, and counts as another step.
   static void list_fields(auto& fields, auto& self) {
     fields("metric", self.metric);
     fields("line", self.line);
     fields.maybe("other", self.other);
   }
 };
-/// These hyperparameters cannot work.
+/// These hyperparameters are invalid.
 struct InvalidHparamsMessage {
   static constexpr const char* type = "invalid_hparams";
   std::string why;
   static void list_fields(auto& fields, auto& self) { fields("why", self.why); }
 };
-/// A line to us that is no message.
+/// A line for hpsearch that is no valid message.
 struct MisunderstoodMessage {
   static constexpr const char* type = "misunderstood";
   std::string why;
@@ -108,34 +108,34 @@ using ProgramMessage =
                  LookalikeMessage, UnreadMessage, DoubtfulMessage, MisunderstoodMessage>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
-/// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
-/// prints them. Metrics of a "group" other than "validation" are named GROUP.NAME, so that a training loss is
-/// never taken for the one that decides. bad_request: what is wrong, in words for the program's author.
+/// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers; Python's json
+/// prints them. Metrics of a "group" other than "validation" are named GROUP.NAME, so that a training loss
+/// never counts as the metric that decides. bad_request: the problem, in words for the program's author.
 [[nodiscard]] engine::Result<ProgramMessage> parse_socket_line(std::string_view line);
 
-/// Begins a line of stdout that is for us.
+/// The beginning of a line of stdout that is for hpsearch.
 inline constexpr std::string_view stdout_word = "HPSEARCH ";
 
-/// The text behind stdout_word on a line of stdout, or nothing if the line is no message.
+/// The text after stdout_word in a line of stdout; nothing if the line is no message.
 [[nodiscard]] std::optional<std::string_view> stdout_payload(std::string_view line) noexcept;
 
-/// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step, and a group's name, is a metric.
+/// Reads such a payload: {"step":3,"val_acc":0.91}. All members except the step and the group are metrics.
 [[nodiscard]] engine::Result<ProgramMessage> parse_stdout_payload(std::string_view payload);
 
-/// The first number in what a pattern captured: programs print 0.91, but also tensor(0.91, device='cuda:0')
+/// The first number in the text that a pattern captured: 0.91, but also tensor(0.91, device='cuda:0')
 /// and 92.5%, which is 92.5. Digits that are part of a word ("f1"), or of a number that no double can hold,
-/// are none. bad_request: the rest of a sentence, "there is no number in it"; also where the digits alone
-/// would be another number than the one that was printed: 1,234 and 1.5k. `behind` is what follows on the
-/// line: a pattern's group may end in the middle of a number.
+/// don't count. bad_request: the rest of a sentence, "there is no number in it"; also if the digits alone
+/// would be another number than the printed one: 1,234 and 1.5k. `behind` is the text after the capture in
+/// the line: a pattern's group may end inside of a number.
 [[nodiscard]] engine::Result<double> first_number(std::string_view captured, std::string_view behind = {});
-/// The whole number that a pattern captured as a step. bad_request: as of first_number().
+/// The whole number that a pattern captured as a step. bad_request: as for first_number().
 [[nodiscard]] engine::Result<engine::Units> captured_step(std::string_view captured,
                                                           std::string_view behind = {});
 
 /// The message, or MisunderstoodMessage with the error.
 [[nodiscard]] ProgramMessage understood(engine::Result<ProgramMessage> message);
 
-/// Whole characters of the text's beginning, at most so many bytes: for quoting it.
+/// The beginning of the text, for a quotation: whole characters, at most `most` bytes.
 [[nodiscard]] std::string beginning_of(std::string_view text, std::size_t most);
 
 }  // namespace hpsearch::workers

@@ -25,47 +25,47 @@ class ReportQueue {
   struct Rules {
     engine::Duration first_resend;    ///< Shortest time until reports are sent again.
     engine::Duration longest_resend;  ///< It doubles up to this.
-    std::size_t batch_bytes = 0;      ///< Of reports in one message.
+    std::size_t batch_bytes = 0;      ///< The size of the reports in one message.
   };
 
   ReportQueue(const engine::AttemptKey& key, Rules rules);
 
-  /// Continues behind `acked` reports with those that are not acknowledged.
+  /// Continues after `acked` reports with those that aren't acknowledged.
   void restore(std::uint64_t acked, std::deque<engine::Report> reports);
 
-  /// Gives the report the next number. Returns about how many bytes it takes encoded, never much less.
+  /// Gives the report the next number. Returns an estimate of its encoded size, never much too low.
   std::size_t add(engine::Report report);
 
   [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t last() const noexcept { return acked_ + kept_.size(); }
   [[nodiscard]] std::uint64_t acked() const noexcept { return acked_; }
-  /// Those behind `seq`, which is at least acked().
+  /// The reports after `seq`, which is at least acked().
   [[nodiscard]] std::vector<engine::Report> after(std::uint64_t seq) const;
 
   void acknowledge(std::uint64_t upto);
-  /// Acknowledges in answer to what was sent: this measures how long answers take.
+  /// Acknowledges reports that were sent: this measures the time of acknowledgements.
   void answered(std::uint64_t upto, engine::Instant now);
-  /// All count as acknowledged: they are not needed.
+  /// All count as acknowledged, because they aren't needed.
   void drop_all();
 
-  /// The daemon misses report `expect`.
+  /// The daemon lacks report `expect`.
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
-  /// The daemon cannot take reports before `until`.
+  /// The daemon can't accept reports before `until`.
   void wait_until(engine::Instant until) noexcept;
-  /// A new session: everything not acknowledged is sent again.
+  /// A new session: all unacknowledged reports are sent again.
   void forget_sent() noexcept;
   void stop_timer() noexcept { resend_at_.reset(); }
 
-  /// Adds batches of reports up to number `upto` that were not sent in this session, while no more than
+  /// Adds batches of reports up to number `upto` that weren't sent in this session, while at most
   /// `window` bytes of them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, std::uint64_t upto,
             std::vector<proto::FromWorker>& messages);
-  /// Makes send() repeat what is not acknowledged in time.
+  /// Makes send() repeat reports that weren't acknowledged in time.
   void check_timer(engine::Instant now) noexcept;
 
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept { return resend_at_; }
-  /// How often reports were sent again without any acknowledgement in between.
+  /// How often reports were sent again without an acknowledgement between.
   [[nodiscard]] unsigned unanswered_resends() const noexcept { return unanswered_; }
 
  private:
@@ -73,8 +73,8 @@ class ReportQueue {
     engine::Report report;
     std::size_t bytes = 0;
   };
-  /// A batch whose acknowledgement is waited for and that was not sent again, which would make its answer
-  /// ambiguous (P. Karn and C. Partridge, SIGCOMM 1987).
+  /// A batch that was sent once and waits for its acknowledgement. Sending it again would make the
+  /// answer ambiguous (P. Karn and C. Partridge, SIGCOMM 1987).
   struct Timed {
     std::uint64_t seq = 0;
     engine::Instant sent;

@@ -18,25 +18,25 @@ namespace hpsearch::workers {
 
 [[nodiscard]] bool has_metric(const engine::MetricsReport& report, std::string_view name);
 
-/// Finds mistakes in the way a program reports, and notes them for its author.
+/// Finds mistakes in a program's reports, and notes them for its author.
 ///
 /// Owns: values only. Time comes from the caller. Cost: O(log names) per report.
 class ReportReview {
  public:
-  /// Gets a mistake: its short name, and a sentence. The same mistake may come again.
+  /// Receives a mistake: its short name, and a sentence. The same mistake may be passed again.
   using Note = std::function<void(std::string_view about, const std::string& text)>;
 
-  /// A report is compared with these facts.
+  /// The facts that a report is compared with.
   struct Context {
     const jobs::LaunchSpec& spec;
-    engine::Units length;                    ///< Where the program must ask next.
+    engine::Units length;                    ///< The length at which the program must ask next.
     std::optional<engine::Units> last_step;  ///< The highest step before this report.
     bool by_socket = false;                  ///< The program asks questions.
     const Note& note;
   };
 
   void began(engine::Instant now) noexcept { printed_.began(now); }
-  /// An earlier agent has got reports up to this step.
+  /// An earlier agent has received reports up to this step.
   void restore(std::optional<engine::Units> last_step) noexcept { last_measured_ = last_step; }
 
   void take(const engine::MetricsReport& report, const Context& context);
@@ -47,11 +47,11 @@ class ReportReview {
   /// After take(): why the program makes no progress although it reports, or "".
   [[nodiscard]] const std::string& standstill() const noexcept { return standstill_; }
 
-  /// The program repeats its report at the length without the searcher's metric. It may be as many processes
-  /// as it has slots, each of which reports; and what it reports several times in a step (a training loss,
-  /// for example) it may report as often at its length, before its metric.
+  /// Whether the program repeats its report at the length without the searcher's metric. It may have as many
+  /// processes as slots, and each of them reports; and a value that it reports several times per step (a
+  /// training loss, for example) may come as often at its length, before the metric.
   [[nodiscard]] bool repeats_without_metric(const engine::MetricsReport& report, const Context& context);
-  /// It goes on: repeats are counted anew.
+  /// The program continues: repeats are counted from 0.
   void forget_repeats() noexcept { without_.clear(); }
 
  private:
@@ -61,22 +61,22 @@ class ReportReview {
   void check_absence(const engine::MetricsReport& report, const Context& context);
   void check_value(const engine::MetricsReport& report, const Context& context);
 
-  /// For each metric: the lines on a program's two outputs come in two orders.
+  /// By metric, because the lines of a program's two outputs aren't in the same order.
   std::map<std::string, engine::Units, std::less<>> last_steps_;
-  std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
-  std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
-  std::optional<engine::Units> first_without_;      ///< Step of the first report of all that lacked it.
+  std::optional<engine::Units> last_measured_;  ///< The step of the last report with the searcher's metric.
+  std::optional<engine::Units> at_length_without_;  ///< The step of a report at the length without it.
+  std::optional<engine::Units> first_without_;      ///< The step of the first report without it.
   std::optional<engine::Units> without_at_;         ///< At this step, without the searcher's metric, …
-  std::map<std::string, std::uint64_t, std::less<>> without_;  ///< … these were reported so often …
-  std::uint64_t usual_repeats_ = 1;                            ///< … and at earlier steps at most so often.
+  std::map<std::string, std::uint64_t, std::less<>> without_;  ///< … these metrics were reported this often …
+  std::uint64_t usual_repeats_ = 1;  ///< … and at earlier steps at most this often.
   bool measured_finite_ = false;
-  std::uint64_t standing_ = 0;                ///< Reports of its metric in a row …
+  std::uint64_t standing_ = 0;                ///< Consecutive reports of its metric …
   std::optional<engine::Units> standing_at_;  ///< … at this step.
   std::string standstill_;
-  PrintedSteps printed_;  ///< None after a takeover: when they came is not known.
+  PrintedSteps printed_;  ///< None after a takeover, because their times are unknown.
 };
 
-// The notes about lines that were not read as reports.
+// Notes about lines that weren't read as reports.
 void review(const UnreadableMessage& message, const jobs::LaunchSpec& spec, const ReportReview::Note& note);
 void review(const DoubtfulMessage& message, const jobs::LaunchSpec& spec, const ReportReview::Note& note);
 void review(const LookalikeMessage& message, const jobs::LaunchSpec& spec, const ReportReview::Note& note);

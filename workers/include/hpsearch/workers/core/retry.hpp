@@ -5,26 +5,26 @@
 
 namespace hpsearch::workers {
 
-/// When to try again, as data: waits that double from `first` to `longest`, each shortened by chance to
-/// between half and all of its length, so that a thousand workers do not connect to a restarted daemon in
-/// step.
+/// The times of retries: waits that double from `first` to `longest`, each shortened randomly to
+/// between half and all of its length, so that a thousand workers don't reconnect at the same
+/// time.
 ///
-/// Chance: only through the Draw it is given.
+/// Chance: only through the given Draw.
 class Backoff {
  public:
   Backoff(engine::Duration first, engine::Duration longest, engine::Draw draw) noexcept
       : first_(first), longest_(longest), draw_(draw), step_(first) {}
 
-  /// How long to wait before the next try.
+  /// The wait before the next try.
   [[nodiscard]] engine::Duration next() noexcept;
 
-  /// The last try worked: the next wait is the shortest again.
+  /// The last try succeeded: the next wait is the shortest again.
   void reset() noexcept { step_ = first_; }
 
-  /// A random time up to `most`: for many workers that were asked at once to come again.
+  /// A random time up to `most`, for many workers that must retry at the same time.
   [[nodiscard]] engine::Duration within(engine::Duration most) noexcept;
 
-  /// `around` give or take a fifth: for what repeats for ever, like beats.
+  /// `around` plus or minus a fifth, for periodic actions like beats.
   [[nodiscard]] engine::Duration about(engine::Duration around) noexcept;
 
  private:

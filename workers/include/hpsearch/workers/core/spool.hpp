@@ -17,7 +17,7 @@
 namespace hpsearch::workers {
 
 // The state of an attempt that outlives its agent, on the worker's disk: the lease, and with each write the
-// state of the machine and the new reports. A report is sent only after the write that holds it.
+// machine's state and the new reports. A report is sent only after the write that contains it.
 
 /// A checkpoint that the program reported and that is not published yet.
 struct WantedCheckpoint {
@@ -31,31 +31,31 @@ void spell(auto& fields, proto::Is<WantedCheckpoint> auto& wanted) {
   fields.maybe("question", wanted.question);
 }
 
-/// The state of an attempt's machine besides its reports.
+/// The state of an attempt's machine, without its reports.
 struct SpooledState {
-  bool exited = false;                     ///< The exit report is made.
-  std::uint64_t position = 0;              ///< Position in the journal; everything before it was taken.
-  std::uint64_t acked = 0;                 ///< The daemon has acknowledged reports up to here.
+  bool exited = false;                     ///< The exit report exists.
+  std::uint64_t position = 0;              ///< Position in the journal; earlier messages are done.
+  std::uint64_t acked = 0;                 ///< The daemon has acknowledged reports up to this number.
   engine::Lsn last_decision;               ///< 0 = none.
   std::optional<engine::Directive> order;  ///< pause, stop or kill.
-  bool may_finish = false;                 ///< Decision::may_finish of that.
-  engine::Units length{};                  ///< Where it must ask next.
+  bool may_finish = false;                 ///< Decision::may_finish of that order.
+  engine::Units length{};                  ///< The length at which it must ask next.
   bool speaks_lines = false;               ///< It reports on stdout …
   bool speaks_socket = false;              ///< … or on its socket.
   std::optional<engine::Units> last_step;
   std::optional<engine::Units> length_reported;
   bool reported_checkpoint = false;
   bool reported_invalid = false;
-  bool no_progress = false;   ///< It is ended because it made no progress.
-  bool paused_alone = false;  ///< `order` is its worker's decision, made while there was no daemon.
+  bool no_progress = false;   ///< It is being ended because it made no progress.
+  bool paused_alone = false;  ///< `order` is its worker's decision, made while no daemon was connected.
   bool ended_here =
-      false;  ///< Its worker ends it without a decision: because the worker was stopped, for example.
-  bool unkillable = false;       ///< It has exited, and something of it survives SIGKILL.
-  std::uint64_t held_since = 0;  ///< When its use of the slots began, in microseconds of its agent's clock …
-  std::uint64_t held_until = 0;  ///< … and ended, once it has exited.
+      false;  ///< Its worker ends it without a decision, for example because the worker was stopped.
+  bool unkillable = false;       ///< It has exited, but some of its processes survive SIGKILL.
+  std::uint64_t held_since = 0;  ///< When it began to hold the slots, in microseconds of its agent's clock …
+  std::uint64_t held_until = 0;  ///< … and when it ceased to, after its exit.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;
-  std::vector<QuestionId> saved;  ///< Their checkpoints are reported; they may not have been answered.
+  std::vector<QuestionId> saved;  ///< Their checkpoints are reported; they may lack their answers.
   std::vector<WantedCheckpoint> checkpoints;
   friend bool operator==(const SpooledState&, const SpooledState&) = default;
 };
@@ -86,24 +86,24 @@ void spell(auto& fields, proto::Is<SpooledState> auto& state) {
   fields.maybe("checkpoints", state.checkpoints);
 }
 
-/// An attempt as its spool describes it.
+/// An attempt as read from its spool.
 struct SpooledAttempt {
   jobs::LaunchSpec spec;
   SpooledState state;
-  std::deque<engine::Report> reports;  ///< state.acked + 1 and those after it.
+  std::deque<engine::Report> reports;  ///< The report state.acked + 1 and those after it.
 };
 
-/// The first record of a spool: everything. `first_seq` is that of the first of `reports`.
+/// The first record of a spool, with everything. `first_seq` is the number of the first of `reports`.
 [[nodiscard]] std::string spool_anew(const jobs::LaunchSpec& spec, const SpooledState& state,
                                      std::uint64_t first_seq, const std::vector<engine::Report>& reports);
 
-/// A record to append: the state as it is now, and the reports since the last record.
+/// A record to append: the current state, and the reports since the last record.
 [[nodiscard]] std::string spool_more(const SpooledState& state, std::uint64_t first_seq,
                                      const std::vector<engine::Report>& reports);
 
-/// Reads a spool back. A last record that is not whole was being written when the worker died; nothing of it
-/// was sent, and it is left out. corrupt: a record before the last one is damaged, or they do not fit
-/// together; the sentence names the byte.
+/// Reads a spool. An incomplete last record was being written when the worker ended; none of its reports
+/// was sent, and it is ignored. corrupt: a record before the last one is damaged, or records don't
+/// continue each other; the sentence has the byte.
 ///
 /// Cost: linear in `bytes`.
 [[nodiscard]] engine::Result<SpooledAttempt> read_spool(std::string_view bytes);

@@ -22,79 +22,83 @@ struct WorkerIdentity {
   std::string name;
   std::uint64_t incarnation = 0;
   std::string boot_id;
-  std::uint64_t pid = 0;  ///< Of the agent.
+  std::uint64_t pid = 0;  ///< The agent's pid.
   std::uint64_t slots = 1;
   std::string slot_kind;                      ///< "gpu" or "cpu"
   std::string kills_by{};                     ///< "cgroup" or "process table"
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
-  std::vector<UnusableSlot> unusable{};  ///< As found at the start; DevicesJudged brings changes.
-  std::string address{};                 ///< By which other workers reach this one.
+  std::vector<UnusableSlot> unusable{};  ///< Found at the start; DevicesJudged brings changes.
+  std::string address{};                 ///< The address at which other workers reach this one.
   std::uint64_t nonce =
-      0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
-  std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
-  std::string host{};                            ///< The name of its machine.
-  std::string version{};                         ///< Of its program.
+      0;  ///< Random, for this start: copies of an agent in containers may have the same pid.
+  std::optional<std::uint64_t>
+      max_unslotted{};    ///< The maximum number of attempts without slots; nothing = no limit.
+  std::string host{};     ///< The name of its machine.
+  std::string version{};  ///< The version of its program.
 };
 
 struct WorkerRules {
   AttemptRules attempt;
   engine::Duration first_retry = engine::Duration::millis(100);
   engine::Duration longest_retry = engine::Duration::seconds(5);
-  engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
-  engine::Duration goodbye = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
+  engine::Duration welcome_within =
+      engine::Duration::seconds(5);  ///< After this time the HELLO counts as lost.
+  engine::Duration goodbye =
+      engine::Duration::seconds(5);  ///< How long an ending worker waits for the last acknowledgements.
   engine::Duration longest_goodbye =
-      engine::Duration::seconds(60);  ///< The same, while exits are not on the disk.
-  engine::Duration first_probe = engine::Duration::seconds(5);  ///< After a failed write; then ever later …
+      engine::Duration::seconds(60);  ///< The same while exits are not on disk.
+  engine::Duration first_probe =
+      engine::Duration::seconds(5);  ///< After a failed write. Each further failure …
   engine::Duration longest_probe =
-      engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
-  engine::Duration check_checkpoints_after =
-      engine::Duration::seconds(30);  ///< Their place is looked at again, while nothing can be stored there.
+      engine::Duration::seconds(300);  ///< … soon afterwards doubles the wait up to this.
+  engine::Duration check_checkpoints_after = engine::Duration::seconds(
+      30);  ///< The directory is checked again after this time while nothing can be stored there.
   engine::Duration
-      orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
-  engine::Duration
-      orphans_pause_after{};  ///< So are, resumable, only those that wait at their length; 0 = they wait on.
+      orphans_end_after{};  ///< Programs are ended after this time without a session; 0 = they continue.
+  engine::Duration orphans_pause_after{};  ///< Only programs that wait at their length are ended, resumable;
+                                           ///< 0 = they keep waiting.
 };
 
-/// The worker as values: inputs go in, effects come out. It keeps the session with the daemon alive, runs one
-/// AttemptMachine per lease, and ends in good order.
+/// The worker as values: inputs go in, effects come out. It maintains the session with the daemon, runs one
+/// AttemptMachine per lease, and shuts down in order.
 ///
-/// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine tries
-/// to get a session. Programs are ended only by a decision, a fence or because this worker is asked to stop,
-/// or, if its operator configures that, because no daemon came back in time (orphans_end_after, and for those
-/// that wait for a decision, orphans_pause_after); never because something is unknown.
+/// The loss of the daemon changes nothing for programs: they continue, their reports are kept, and the
+/// machine tries to get a session. Programs are ended only by a decision, a fence or because this worker is
+/// asked to stop, or, if its operator configures that, because no daemon returned in time (orphans_end_after,
+/// and for those that wait for a decision, orphans_pause_after); never because of missing knowledge.
 ///
-/// While it holds attempts it takes messages only from the store that leased them, and from no start of its
-/// daemon older than the latest one it knows; this knowledge outlives the agent. A refusal does not end it
-/// then: it may come from the wrong daemon, and the right one may come back.
+/// While it holds attempts it accepts messages only from the store that leased them, and from no earlier
+/// start of the daemon than the latest known one; this knowledge outlives the agent. A refusal doesn't end it
+/// then: it may come from the wrong daemon, and the right one may return.
 ///
-/// A disk that does not take the worker's files is no failure of programs: no lease is taken until a probe
-/// works, and all slots are reported as unusable.
+/// A disk that rejects the worker's files is no failure of programs: no lease is accepted until a probe
+/// succeeds, and all slots are reported as unusable.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: callers take turns.
-/// Chance:  only in waiting times, from the given Draw.
+/// Chance:  only in waits, from the given Draw.
 class WorkerMachine {
  public:
   enum class State : std::uint8_t {
-    hello,     ///< Without a session: introducing itself.
+    hello,     ///< Without a session: it sends HELLO.
     ready,     ///< In a session.
-    draining,  ///< Asked to stop: takes nothing new, ends its programs.
+    draining,  ///< Asked to stop: it accepts nothing new and ends its programs.
     over,      ///< EndAgent was returned.
   };
 
   WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw);
 
-  /// The first effects; once, before the first step. `found` is what the spools of an earlier run of this
-  /// worker hold: those attempts go on where they were. `known` is from the last RememberDaemon.
+  /// The first effects; call it once, before the first step. `found`: the attempts in the spools of this
+  /// worker's earlier run, which continue. `known` is from the last RememberDaemon.
   [[nodiscard]] std::vector<Effect> start(engine::Instant now, std::vector<SpooledAttempt> found = {},
                                           KnownDaemon known = {});
 
-  /// `now` never goes back.
+  /// `now` never decreases.
   [[nodiscard]] std::vector<Effect> step(const Input& input, engine::Instant now);
 
-  /// When step(TimePassed) has something to do next, if nothing else happens before.
+  /// When step(TimePassed) must be called next, if nothing else happens before.
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
   [[nodiscard]] State state() const noexcept;
@@ -103,7 +107,7 @@ class WorkerMachine {
 
   /// The store it belongs to; 0 = none yet.
   [[nodiscard]] std::uint64_t store() const noexcept { return known_.cluster; }
-  /// Whether the files of an attempt that is held here are kept.
+  /// The rule for keeping files of an attempt that is held here.
   [[nodiscard]] std::optional<Keeping> keeping(const engine::AttemptKey& key);
 
  private:
@@ -159,7 +163,7 @@ class WorkerMachine {
   void hand_over_logs(engine::Instant now, AttemptOutput& out);
   void start_waiting_attempts(engine::Instant now);
   [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
-  /// Why a program in these slots cannot be trusted, or "".
+  /// Why programs in these slots can't be trusted, or "".
   [[nodiscard]] std::string problem_of(const jobs::LaunchSpec& spec, bool broken_only) const;
   [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
   void end_on_broken_slots(AttemptOutput& out);
@@ -172,11 +176,11 @@ class WorkerMachine {
   void drop_unknown_attempts(engine::Instant now);
   void end_orphans(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
-  /// When those that wait at their lengths are paused; nothing while a daemon is there, or where they wait
-  /// on.
+  /// When programs that wait at their lengths are paused; nothing while a daemon is connected, or if they
+  /// keep waiting.
   [[nodiscard]] std::optional<engine::Instant> pauses_due() const noexcept;
   void notice(Notice::Level level, std::string text);
-  /// By the lease it was started under, or the one it has now.
+  /// By the lease under which it was started, or its current one.
   [[nodiscard]] AttemptMachine* find(const engine::AttemptKey& key);
   /// The key by which the daemon knows it in this session.
   [[nodiscard]] engine::AttemptKey current_key(engine::AttemptKey key) const;
@@ -184,21 +188,20 @@ class WorkerMachine {
   WorkerIdentity identity_;
   WorkerRules rules_;
   Backoff backoff_;
-  std::vector<Effect> effects_;  ///< The effects of the present step.
+  std::vector<Effect> effects_;  ///< The effects of the current step.
 
   Session session_ = Session::hello;
   KnownDaemon known_;
-  bool names_known_ =
-      false;  ///< HELLO names the known daemon, but not for an agent that begins with nothing.
+  bool names_known_ = false;  ///< HELLO names the known daemon, except for a new agent.
   std::uint64_t session_epoch_ = 0;
   std::uint64_t msg_no_ = 0;
-  std::uint64_t hellos_ = 0;  ///< Number of the last one; each is higher than those of earlier agents too.
+  std::uint64_t hellos_ = 0;  ///< Number of the last one; higher than all of earlier agents.
   std::uint64_t void_hellos_ =
-      0;  ///< Up to here they are of earlier agents, of sessions that are over or of the present one.
-  bool hello_sent_ = false;                  ///< On this connection, and taken.
+      0;  ///< Up to this number they belong to earlier agents, to ended sessions or to the current one.
+  bool hello_sent_ = false;                  ///< On this connection, which accepted it.
   std::optional<engine::Instant> hello_at_;  ///< When to send HELLO (again).
   engine::Instant ready_since_;
-  engine::Instant alone_since_;  ///< Without a session.
+  engine::Instant alone_since_;  ///< Since when there is no session.
   bool orphans_ended_ = false;
   engine::Duration beat_every_ = engine::Duration::seconds(10);
   std::optional<engine::Instant> beat_at_;
@@ -206,37 +209,35 @@ class WorkerMachine {
   bool noticed_foreign_ = false;
   bool noticed_stale_ = false;
   std::size_t credit_ =
-      0;  ///< Bytes of unacknowledged reports that may be sent; each attempt may have one batch in any case.
+      0;  ///< The maximum of unacknowledged bytes; each attempt may have one batch in any case.
 
   struct Suspicion {
     std::string why;
-    std::optional<engine::AttemptKey> of;  ///< Whose files could not be written.
+    std::optional<engine::AttemptKey> of;  ///< The attempt whose files could not be written.
   };
-  std::optional<Suspicion> disk_suspicion_;  ///< A probe is under way.
-  std::optional<engine::Instant>
-      disk_proved_at_;        ///< One found the disk well although files were not written.
-  std::string disk_trouble_;  ///< Why nothing can be written here, or "".
+  std::optional<Suspicion> disk_suspicion_;        ///< A probe is in progress.
+  std::optional<engine::Instant> disk_proved_at_;  ///< A probe succeeded although files could not be written.
+  std::string disk_trouble_;                       ///< Why nothing can be written here, or "".
   engine::Duration probe_wait_;
   std::optional<engine::Instant> probe_at_;
   std::optional<engine::Instant> disk_well_since_;
 
-  std::string checkpoint_root_;     ///< As the daemon named it last.
+  std::string checkpoint_root_;     ///< From the daemon's last message.
   std::string checkpoint_problem_;  ///< Why nothing can be stored there, or "".
   std::optional<engine::Instant> check_checkpoints_at_;
 
   std::map<engine::AttemptKey, AttemptMachine> attempts_;
-  std::map<engine::AttemptKey, engine::LeaseId>
-      adopted_;                        ///< Attempts that were given another lease, and which.
-  std::set<engine::AttemptKey> done_;  ///< Lately finished: their leases may still be on the way.
+  std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that got another lease → that lease.
+  std::set<engine::AttemptKey> done_;  ///< Finished a short time ago: their leases may still arrive.
 
   bool draining_ = false;
   bool over_ = false;
   engine::Instant stop_asked_at_;
-  bool exits_written_ = false;  ///< Every exit is on the disk.
+  bool exits_written_ = false;  ///< Every exit is on disk.
   std::optional<engine::Instant>
-      leave_at_;  ///< When ending: programs have exited, acknowledgements may still come.
+      leave_at_;  ///< While ending: programs have exited, and acknowledgements may still come.
   std::optional<engine::Instant>
-      abandon_at_;  ///< When ending: programs are killed, and their ends not written down.
+      abandon_at_;  ///< While ending: programs are killed, and their ends aren't written.
 };
 
 }  // namespace hpsearch::workers

@@ -8,16 +8,16 @@
 
 namespace hpsearch::workers {
 
-/// Those of the experiment's `bind_mounts` for which a level of the private root has to be remade below the
-/// root itself, such as /mnt/data on a machine without it: what enter_private_root() shows there.
+/// The items of the experiment's `bind_mounts` whose directory above doesn't exist on the machine,
+/// such as /mnt/data: enter_private_root() makes them.
 [[nodiscard]] std::map<std::filesystem::path, std::filesystem::path> missing_places(
     const engine::Value& mounts);
 
-/// Makes the experiment's `bind_mounts` in this process's private root, after enter_private_root(). A
-/// relative container_path is made in `directory`, and one whose first part the machine's root does not have
-/// in the private root alone; nothing else is made.
+/// Mounts the experiment's `bind_mounts` in this process's private root, after enter_private_root(). A
+/// relative container_path is created in `directory`, and one whose first part the machine lacks
+/// only in the private root; no other directories are created.
 ///
-/// not_found: a host_path is not there, or a container_path that may not be made. unavailable: a mount is
+/// not_found: a host_path doesn't exist, or a container_path that may not be created. unavailable: a mount is
 /// refused.
 [[nodiscard]] engine::Status make_bind_mounts(const engine::Value& mounts,
                                               const std::filesystem::path& directory);

@@ -10,13 +10,13 @@
 
 namespace hpsearch::workers {
 
-/// Data that hpsearch-determined keeps beside a harness's files in a checkpoint: uuid, steps, metadata.
+/// Data that hpsearch-determined stores with a harness's files in a checkpoint: uuid, steps, metadata.
 inline constexpr const char* determined_record_name = "determined.json";
 
-/// The files of one attempt that a harness and its worker both use.
+/// The files of one attempt that both a harness and its worker use.
 ///
 ///     DIRECTORY/run       /run/determined of the harness
-///     DIRECTORY/storage   /determined_shared_fs: UUID/ for each checkpoint, and what goes to TensorBoard
+///     DIRECTORY/storage   /determined_shared_fs: UUID/ for each checkpoint, and files for TensorBoard
 ///     DIRECTORY/root      where its private root is built
 ///
 /// Threads: none of its own.
@@ -30,15 +30,15 @@ class HarnessFiles {
   [[nodiscard]] std::filesystem::path storage() const { return directory_ / "storage"; }
   [[nodiscard]] std::filesystem::path root() const { return directory_ / "root"; }
 
-  /// Makes the directories; `cluster` is the storage's folder for TensorBoard, which leads to the outputs.
+  /// Makes the directories; `cluster` is the storage's folder for TensorBoard, a link to the outputs.
   engine::Status make(const std::string& cluster) const;
 
-  /// Puts a published checkpoint where the harness looks for it. Gives its record: the one it was taken with,
-  /// or, for the checkpoint of another kind of program, a new one with no steps. Null when `path` is "".
+  /// Puts a published checkpoint where the harness looks for it. Returns its record: the one that was stored
+  /// with it, or, for the checkpoint of another kind of program, a new one without steps. Null for "".
   engine::Result<engine::Value> lend(const std::filesystem::path& path) const;
 
   /// Puts the harness's checkpoint `uuid` where the worker looks for the attempt's, with its record. The
-  /// harness keeps its view of the newest one; both share their bytes where the file system can.
+  /// harness still sees the newest one; both share their data if the file system can.
   engine::Status take(const std::string& uuid, const engine::Value& record);
 
   /// A checkpoint of the harness that has files here, or "".
@@ -56,7 +56,7 @@ class HarnessFiles {
   std::string newest_;
 };
 
-/// `directory` as a gzipped tar, in base64. unavailable: there is no program tar, or it failed.
+/// `directory` as a gzipped tar, in base64. unavailable: the program tar is missing, or it failed.
 [[nodiscard]] engine::Result<std::string> pack_in_base64(const std::filesystem::path& directory);
 
 [[nodiscard]] std::string base64(std::string_view bytes);

@@ -21,14 +21,14 @@
 
 namespace hpsearch::workers {
 
-/// How one attempt's harness ended.
+/// How the harness of an attempt ended.
 struct HarnessEnd {
   bool by_signal = false;
-  int code = 0;  ///< Exit status, or the signal's number.
+  int code = 0;  ///< Exit status, or the number of the signal.
 };
 
 /// Runs the Determined harness of one attempt in a private root, and serves it the REST interface of a
-/// Determined master on a loopback port of its own. The program of the attempt as its shim sees it.
+/// Determined master on its own loopback port. For the shim it is the program of the attempt.
 ///
 /// Threads: the loop's. The loop outlives it.
 class HarnessHost {
@@ -36,10 +36,10 @@ class HarnessHost {
   using Environment = std::map<std::string, std::string>;
   using OnEnd = std::function<void(HarnessEnd end)>;
 
-  /// `environment`: as the worker gave it to the attempt's program.
+  /// `environment`: the environment of the attempt's program.
   HarnessHost(net::Loop& loop, Environment environment, OnEnd on_end);
 
-  /// bad_request: a variable is missing or unreadable; it is named. unavailable: no port, no socket, no
+  /// bad_request: a variable is missing or unreadable, with its name. unavailable: no port, no socket, no
   /// process.
   [[nodiscard]] engine::Status start();
 
@@ -69,7 +69,7 @@ class HarnessHost {
   Environment environment_;
   OnEnd on_end_;
   DeterminedTrial trial_;
-  std::vector<std::string> ports_;  ///< Where its nodes meet, if there are several.
+  std::vector<std::string> ports_;  ///< The ports at which its nodes connect, if there are several.
   std::optional<HarnessFiles> files_;
   std::optional<DeterminedSession> session_;
   std::unique_ptr<net::HttpServer> server_;
@@ -81,7 +81,7 @@ class HarnessHost {
   net::Watch children_;
   net::Watch wake_;
   pid_t harness_ = 0;
-  net::Watch parts_;  ///< On other nodes than the chief's.
+  net::Watch parts_;  ///< Set on nodes other than the chief's.
   std::string part_seen_;
   bool wrote_a_part_ = false;
 };

@@ -19,14 +19,14 @@
 
 namespace hpsearch::workers {
 
-/// Which process an attempt's program is; enough to find it again after this worker has died.
+/// Identifies the process of an attempt's program after this worker has ended.
 struct ProcessRecord {
   std::int64_t pid = 0;
   std::uint64_t start_time = 0;
   std::string boot_id;
   std::string socket;
-  std::string group = {};  ///< Directory of its cgroup, or "".
-  std::string mark = {};   ///< If the program was a spare: the assignment it was started with; or "".
+  std::string group = {};  ///< The directory of its cgroup, or "".
+  std::string mark = {};   ///< If the program was a spare: the assignment with which it was started; or "".
 };
 
 void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
@@ -38,11 +38,11 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
   fields.maybe("mark", record.mark);
 }
 
-/// The assignment that is in the environment of every program of the attempt with this report socket.
+/// The assignment in the environment of every program of the attempt with this report socket.
 [[nodiscard]] std::string mark_of(const std::string& socket);
 
 /// The processes of a recorded program that still run: its session, and processes with its mark. None if the
-/// machine was restarted since: the pid may belong to another process now.
+/// machine was restarted since then: another process may have the pid.
 [[nodiscard]] std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
                                                            const std::vector<ProcessInfo>& all);
 
@@ -54,8 +54,8 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
 ///   [socket]  [harness/] [context.json] checkpoint.json work → ml/usercode  checkpoint →
 ///   ml/output/checkpoints  output → ml/output
 ///
-/// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's
-/// context directory and the program's current directory. While there is a spool, the attempt is not over.
+/// PAI's programs see ml/ as /ml. Its usercode is a private copy of the experiment's
+/// context directory and the program's current directory. While the spool exists, the attempt is not over.
 class AttemptDirectory {
  public:
   AttemptDirectory(const std::filesystem::path& attempts, const engine::AttemptKey& key);
@@ -73,7 +73,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path checkpoint() const { return output() / "checkpoints"; }
   [[nodiscard]] std::filesystem::path staging() const {
     return root_ / "staging";
-  }  ///< Checkpoints to be uploaded.
+  }  ///< Checkpoints to upload.
   [[nodiscard]] std::filesystem::path fetched() const {
     return root_ / "fetched";
   }  ///< The one it starts from.
@@ -81,64 +81,64 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
   [[nodiscard]] std::filesystem::path container() const {
     return root_ / "container.json";
-  }  ///< The container that may be left.
+  }  ///< The container that may still exist.
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
-  /// `process`: of those that the attempt has here, where it has one per slot.
+  /// `process`: the number of one of the attempt's processes here, if it has one per slot.
   [[nodiscard]] std::filesystem::path log(std::string_view stream, std::uint64_t process = 0) const;
 
-  /// Makes it anew around the spool, with a copy of what context_files() lists of `context` ("" = nothing) as
-  /// its usercode, or `in_place` with a link to the context itself. not_found: there is no such context.
-  /// Cost: a copy of the context; call it off the loop.
+  /// Makes it again, except the spool, with a copy of the files from context_files() of `context` ("" = none)
+  /// as its usercode, or `in_place` with a link to the context itself. not_found: the context doesn't exist.
+  /// Cost: a copy of the context; don't call it on the loop.
   [[nodiscard]] engine::Status make(const std::string& context, bool in_place = false) const;
 
-  /// The same attempt's directory, whose opened() needs no rights for the directories above it.
+  /// The same directory, whose opened() needs no rights for the directories above it.
   [[nodiscard]] engine::Result<AttemptDirectory> kept_open() const;
 
-  /// What make() made for the program becomes its user's, and closed to all others: ml/. The rest stays the
-  /// worker's, and that user may pass through it.
+  /// Gives the program's part of the directory, ml/, to its user, and closes it to all others. The rest stays
+  /// the worker's; that user may pass through it.
   [[nodiscard]] engine::Status hand_over(const UnixAccount& account) const;
 
-  /// Unpacks as make() does, into the usercode that it made without a context. For a context in a place that
-  /// the program's user names.
+  /// Copies a context like make(), into the usercode of an attempt that was made without one. For a context
+  /// in a place that the program's user names.
   [[nodiscard]] engine::Status take_context(const std::string& context, bool in_place) const;
 
-  /// The user of the attempt's program, by its launch order; none = the worker's own user, or it never ran.
-  /// unavailable, corrupt: the order cannot be read.
+  /// The user of the attempt's program, from its launch order; none = the worker's own user, or it never ran.
+  /// unavailable, corrupt: the order can't be read.
   [[nodiscard]] engine::Result<std::optional<UnixAccount>> runs_as() const;
 
-  /// The directory itself, below that of all attempts: it is not followed where a program has put a link in
-  /// its place. not_found, wrong_state, unavailable: as files::Directory says.
+  /// Opens the directory below that of all attempts. If a program has replaced it by a link, the link isn't
+  /// followed. not_found, wrong_state, unavailable: as for files::Directory.
   [[nodiscard]] engine::Result<files::Directory> opened() const;
 
-  /// Whether an error of these functions comes from this directory alone: its program has removed it, or put
-  /// something else in its place.
+  /// Whether an error of these functions concerns only this directory: its program has removed or replaced
+  /// it.
   [[nodiscard]] bool is_missing(const engine::Error& error) const;
 
-  /// A file in it, by the name that it has there. Neither follows a link.
+  /// The content of a file in it. Links aren't followed.
   [[nodiscard]] engine::Result<std::string> read(const std::string& name, std::size_t limit) const;
   engine::Status write(const std::filesystem::path& name, std::string_view text) const;
 
-  /// The directory for checkpoints as make() made it, whatever is in its place now.
-  /// not_found, corrupt, unavailable: checkpoint.json says it, and is absent, damaged or cannot be read.
+  /// The directory for checkpoints that make() made, even if it was replaced since.
+  /// not_found, corrupt, unavailable: checkpoint.json, which has it, is missing, damaged or can't be read.
   [[nodiscard]] engine::Result<OwnDirectory> made_for_checkpoints() const;
 
-  /// Appends to the spool or replaces it; durable when it returns. unavailable: the write failed, and the end
-  /// of the file is unknown after an append.
+  /// Appends to the spool or replaces it; durable when it returns. unavailable: the write failed; after a
+  /// failed append, the end of the file is unknown.
   engine::Status write_spool(std::string_view bytes, bool anew) const;
 
   engine::Status write_process(const ProcessRecord& record) const;
   void remove_process() const;
-  /// Whether read_process() finds nothing only where nothing is.
+  /// Fails if read_process() can't distinguish a missing record from an unreadable one.
   [[nodiscard]] engine::Status process_can_be_read() const;
   [[nodiscard]] std::optional<ProcessRecord> read_process()
-      const;  ///< Nothing when no program ran or all is over.
+      const;  ///< Nothing if no program ran or all processes have exited.
 
-  /// Renames a spool that cannot be read, so that people can look at it.
+  /// Renames an unreadable spool, so that an operator can look at it.
   [[nodiscard]] engine::Status set_spool_aside() const;
 
-  /// Removes files that are not needed once the program has exited; logs and outputs stay, and what the
-  /// program has put in the place of the worker's directories, with what its links lead to. Where the whole
-  /// directory is not the one that was made, everything in it stays.
+  /// Removes files that aren't needed after the exit of the program; logs and outputs stay, and everything
+  /// that the program has put in place of the worker's directories, with the targets of its links. If the
+  /// whole directory was replaced, everything in it stays.
   void remove_working_files() const;
   void remove_everything() const;
 
@@ -147,7 +147,7 @@ class AttemptDirectory {
   void remove_what_was_never_made() const;
 
   std::filesystem::path root_;
-  std::shared_ptr<const files::Directory> open_;  ///< By kept_open().
+  std::shared_ptr<const files::Directory> open_;  ///< Set by kept_open().
 };
 
 }  // namespace hpsearch::workers

@@ -14,13 +14,13 @@
 
 namespace hpsearch::workers {
 
-/// The worker's connection to its daemon, as ZeroMQ makes it: made again when the network breaks it, and by
-/// connect_again() when keys were refused.
+/// The worker's connection to its daemon. ZeroMQ restores it after failures of the network, and
+/// connect_again() after keys were refused.
 ///
 /// Threads: the loop's. The loop and the options outlive it.
 class DaemonConnection {
  public:
-  using OnConnected = std::function<void(bool again)>;  ///< `again`: this connection was made before.
+  using OnConnected = std::function<void(bool again)>;  ///< `again`: this connection was established before.
   using OnFrame = std::function<void(proto::Framed<proto::FromDaemon> frame)>;
 
   DaemonConnection(net::Loop& loop, const WorkerOptions& options, OnConnected on_connected, OnFrame on_frame)
@@ -32,11 +32,11 @@ class DaemonConnection {
   DaemonConnection(const DaemonConnection&) = delete;
   DaemonConnection& operator=(const DaemonConnection&) = delete;
 
-  /// Makes a new connection in place of the present one. bad_request: the daemon's address is none.
+  /// Makes a new connection in place of the current one. bad_request: the daemon's address is invalid.
   [[nodiscard]] engine::Status connect();
   void close() { port_.reset(); }
 
-  /// Connects if necessary. False: the message was not taken.
+  /// Connects if necessary. False: the message was not accepted.
   [[nodiscard]] bool send(const SendMessage& send);
 
  private:
@@ -49,10 +49,10 @@ class DaemonConnection {
   OnConnected on_connected_;
   OnFrame on_frame_;
   std::unique_ptr<net::DealerPort> port_;
-  std::uint64_t number_ = 0;    ///< Of the connection: a late frame of an earlier one is dropped.
-  bool was_connected_ = false;  ///< The present connection was made already, perhaps more than once.
+  std::uint64_t number_ = 0;    ///< The connection's number: a late frame of an earlier one is dropped.
+  bool was_connected_ = false;  ///< The current connection has been established, perhaps more than once.
   bool noticed_bad_frame_ = false;
-  std::optional<net::DealerPort::Met> refusal_;  ///< The one logged last; none since a frame came.
+  std::optional<net::DealerPort::Met> refusal_;  ///< The one logged last; none after a frame.
   net::Watch retry_;
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
 };

@@ -15,12 +15,12 @@
 
 namespace hpsearch::workers {
 
-// The events of a program that its shim recorded, in order, in a file. The shim appends; agents read, the
-// present one and those after it. A position is a byte of the file and stays what it is.
+// The events of a program, recorded by its shim in order, in a file. The shim appends; agents read, the
+// current one and later ones. A position is an offset in the file and never changes.
 
 struct JournalStarted {
   static constexpr const char* type = "started";
-  std::string means;  ///< By which everything the program starts is found: "cgroup" or "process table".
+  std::string means;  ///< How all processes of the program are found: "cgroup" or "process table".
   static void list_fields(auto& fields, auto& self) { fields("means", self.means); }
 };
 struct JournalNotStarted {
@@ -28,7 +28,7 @@ struct JournalNotStarted {
   std::string why;
   static void list_fields(auto& fields, auto& self) { fields("why", self.why); }
 };
-/// A message of the program; `question` counts those that want an answer, 0 is a line of its output.
+/// A message of the program; `question` numbers the messages that need an answer; 0 = a line of its output.
 struct JournalMessageReceived {
   static constexpr const char* type = "said";
   std::uint64_t question = 0;
@@ -40,7 +40,7 @@ struct JournalMessageReceived {
     fields("message", self.message);
   }
 };
-/// Something of the program outlives SIGKILL.
+/// Processes of the program survive SIGKILL.
 struct JournalStuck {
   static constexpr const char* type = "stuck";
   std::int64_t pid = 0;
@@ -64,23 +64,23 @@ struct JournalEnded {
 using JournalRecord =
     std::variant<JournalStarted, JournalNotStarted, JournalMessageReceived, JournalStuck, JournalEnded>;
 
-/// The writing end. Its owner holds the journal's lock, which ends with the process, so that others know
-/// whether a shim lives.
+/// The writer. Its owner holds the journal's lock, which ends with the process, so that others can check
+/// whether the shim runs.
 class JournalWriter {
  public:
   /// wrong_state: another process holds it. unavailable: the disk fails.
   [[nodiscard]] static engine::Result<JournalWriter> open(const std::filesystem::path& path);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// The part of it that is still needed.
+  /// The size of the part that is still needed.
   [[nodiscard]] std::uint64_t wanted() const noexcept { return size_ - wanted_from_; }
 
-  /// All of the record or, with errno set, nothing. `durable` survives a power failure, on a disk that can be
-  /// synced.
+  /// Appends all of the record or, with errno set, nothing. `durable` survives a power failure, if the disk
+  /// can sync.
   bool append(const JournalRecord& record, bool durable);
 
-  /// Gives back the disk space of what lies before `position`; the first record stays. Does nothing on file
-  /// systems that cannot.
+  /// Frees the disk space before `position`; the first record stays. Does nothing on file
+  /// systems that can't.
   void drop_before(std::uint64_t position);
 
  private:
@@ -89,8 +89,8 @@ class JournalWriter {
   Descriptor file_;
   std::uint64_t size_ = 0;
   std::uint64_t wanted_from_ = 0;
-  std::uint64_t dropped_ = 0;  ///< Before it the file has holes.
-  bool torn_ = false;          ///< Behind size_ there is a part of a record.
+  std::uint64_t dropped_ = 0;  ///< Before this position the file has holes.
+  bool torn_ = false;          ///< After size_ there is a part of a record.
 };
 
 /// Reads a journal while it grows.
@@ -98,15 +98,15 @@ class JournalReader {
  public:
   /// not_found: there is none (yet).
   [[nodiscard]] static engine::Result<JournalReader> open(const std::filesystem::path& path);
-  /// In a directory that programs can write.
+  /// Opens one in a directory that programs can write to.
   [[nodiscard]] static engine::Result<JournalReader> open(const files::Directory& directory,
                                                           const std::string& name);
 
-  /// A shim holds it.
+  /// Whether a shim holds the lock.
   [[nodiscard]] bool kept() const noexcept;
 
-  /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole,
-  /// and when the file could not be read.
+  /// The record at `position`, which moves to the next one; nothing at the end, at an incomplete record,
+  /// and if the file could not be read.
   [[nodiscard]] std::optional<JournalRecord> next(std::uint64_t& position);
   /// Why the last next() could not read, or "".
   [[nodiscard]] const std::string& unreadable() const noexcept { return unreadable_; }
@@ -116,7 +116,7 @@ class JournalReader {
   bool fill(std::uint64_t from, std::size_t bytes);
   Descriptor file_;
   std::uint64_t held_from_ = 0;
-  std::string held_;  ///< A piece of the file.
+  std::string held_;  ///< A part of the file.
   std::string unreadable_;
 };
 

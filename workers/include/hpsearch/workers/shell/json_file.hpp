@@ -11,11 +11,11 @@
 #include "hpsearch/proto/encoding/record.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
-// Spelled structs in files of one line of JSON, into which operators look. For sources.
+// Spelled structs in files with one line of JSON, which operators read. Only for sources.
 
 namespace hpsearch::workers {
 
-/// The new content or the old one, never a mixture; `durable` survives a power failure.
+/// Replaces the content: readers see the new or the old one, never a mixture. `durable`: also on disk.
 template <class T>
 engine::Status write_json_file(const std::filesystem::path& path, const T& record, bool durable) {
   return write_file(path, engine::compact_json(proto::encode_value(record)) + "\n", durable);
@@ -31,15 +31,15 @@ template <class T>
   return value ? proto::decode_value<T>(*value) : engine::Result<T>(value.error());
 }
 
-/// not_found: there is no such file. corrupt: it is larger than `limit`, or not what write_json_file() makes
-/// of a T.
+/// not_found: there is no such file. corrupt: it is larger than `limit`, or write_json_file() can't have
+/// written it for a T.
 template <class T>
 [[nodiscard]] engine::Result<T> read_json_file(const std::filesystem::path& path,
                                                std::size_t limit = std::size_t{64} * 1024) {
   return read_json_text<T>(read_file(path, limit));
 }
 
-/// The same of files in a directory that programs can write.
+/// The same for files in a directory that programs can write to.
 template <class T>
 engine::Status write_json_file(const files::Directory& directory, const std::filesystem::path& name,
                                const T& record, bool durable) {

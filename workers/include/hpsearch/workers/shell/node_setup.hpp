@@ -9,7 +9,7 @@
 namespace hpsearch::workers {
 
 /// The setup of a context on a machine before its programs run: Python packages (requirements.txt), and
-/// anything (startup-hook.sh). Each context is done once per machine.
+/// a script (startup-hook.sh). Each context is set up once per machine.
 struct NodeSetup {
   std::filesystem::path directory;  ///< Unique for this content: it has a lock, the packages, and the mark
                                     ///< that the setup is done.
@@ -19,22 +19,22 @@ struct NodeSetup {
 
 /// The Python of a program.
 struct SetupPython {
-  std::string word;  ///< As its entrypoint has it.
-  std::string file;  ///< That this is now, as far as it can be seen from here.
+  std::string word;  ///< As in its entrypoint.
+  std::string file;  ///< The file that this is now, as far as the worker can see.
 };
 
-/// The setup of the context at `work`; its directory lies below `setups` and is named by the context's
-/// digest and the Python. Without a digest ("": the context is not packed), by what the two files hold.
-/// `python`: installs the requirements. Nothing when there is none.
+/// The setup of the context at `work`; its directory is below `setups` and is named by the context's
+/// digest and the Python. If the context isn't packed (digest ""), the content of the two files is used
+/// instead. `python` installs the requirements. Nothing if there is nothing to set up.
 [[nodiscard]] std::optional<NodeSetup> setup_of(const std::filesystem::path& work, const std::string& digest,
                                                 const std::optional<SetupPython>& python,
                                                 const std::filesystem::path& setups);
 
-/// Makes it a program that does the setup, unless it was done, and then becomes what it was. Others with the
-/// same setup wait meanwhile. A step that fails is named on stderr and ends the program with its status. What
-/// the steps print goes to stderr too: stdout is for metrics. The last line is requirements_failed
-/// (setup_failure.hpp) when that is what failed. Their packages come behind the Python's own, and their
-/// programs last on PATH.
+/// Changes the program so that it does the setup, unless it was done, and then becomes the original program.
+/// Others with the same setup wait meanwhile. A step that fails is named on stderr and ends the program with
+/// its status. Output of the steps goes to stderr, too, because stdout is for metrics. The last line is
+/// requirements_failed (setup_failure.hpp) if that step failed. The packages come after the Python's own, and
+/// their programs last on PATH.
 void put_setup_before(const NodeSetup& setup, ProgramStart& program);
 
 }  // namespace hpsearch::workers

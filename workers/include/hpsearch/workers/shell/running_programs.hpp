@@ -25,7 +25,7 @@
 namespace hpsearch::workers {
 
 /// The programs of the worker's attempts: prepares and starts each in its shim, and is connected to the
-/// shims. Programs are children of their shims (hpsearch-shim), not of this process, and run on when it ends.
+/// shims. Programs are children of their shims (hpsearch-shim), not of this process, and outlive it.
 ///
 /// Threads: the loop's. Everything that the constructor takes outlives it.
 class RunningPrograms {
@@ -43,11 +43,11 @@ class RunningPrograms {
   RunningPrograms(const RunningPrograms&) = delete;
   RunningPrograms& operator=(const RunningPrograms&) = delete;
 
-  /// Contexts come from there from now on.
+  /// Contexts are fetched from that daemon from now on.
   void fetch_contexts_from(const DaemonAccess& daemon) { contexts_.fetch_from(daemon); }
   /// Starts no more spares.
   void stop_spares() { spares_.stop(); }
-  /// `mark`: the assignment that its program was started with, if not with the attempt's own; or "".
+  /// `mark`: the assignment with which its program was started, if it isn't the attempt's own; or "".
   void hold_devices(const jobs::LaunchSpec& spec, const std::string& mark = "",
                     bool had_leaked_processes = false);
 
@@ -61,7 +61,7 @@ class RunningPrograms {
   void forget(const engine::AttemptKey& key);
 
  private:
-  /// An attempt whose program is not started yet.
+  /// An attempt whose program hasn't been started yet.
   struct Preparing {
     jobs::LaunchSpec spec;
     AttemptSockets sockets;
@@ -84,7 +84,7 @@ class RunningPrograms {
   std::map<engine::AttemptKey, std::unique_ptr<ShimClient>> links_;
   std::map<engine::AttemptKey, Preparing> preparing_;
   ContextCache contexts_;
-  std::set<pid_t> shims_;  ///< Children of this process that are not reaped yet.
+  std::set<pid_t> shims_;  ///< Children of this process that aren't reaped yet.
   net::Watch child_signals_;
   SpareShims spares_;
   net::Background background_;

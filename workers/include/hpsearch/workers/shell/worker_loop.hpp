@@ -27,8 +27,8 @@
 
 namespace hpsearch::workers {
 
-/// Carries out the effects of WorkerMachine and returns their results to it as inputs: the only place where
-/// the worker's parts meet. Ends with the effect EndAgent. Programs run on unless they are asked to end.
+/// Carries out the effects of WorkerMachine and returns their results to it as inputs: the only place that
+/// connects the worker's parts. Ends with the effect EndAgent. Programs continue unless asked to end.
 ///
 /// Threads: the loop's. The loop and the state outlive it.
 class WorkerLoop {
@@ -40,18 +40,18 @@ class WorkerLoop {
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
 
-  /// Goes on with `found`, what WorkerState::take_over() gave. bad_request: the daemon's address is none;
-  /// unavailable: the address for metrics is in use.
+  /// Continues with `found`, the result of WorkerState::take_over(). bad_request: the daemon's address is
+  /// invalid; unavailable: the address for metrics is in use.
   [[nodiscard]] engine::Status start(std::vector<SpooledAttempt> found = {});
 
-  /// Ends the programs gently and leaves; asked again, at once.
+  /// Ends the programs gracefully and then itself; the second call does it at once.
   void stop();
 
-  /// Leaves at once; the programs run on, and the next worker on this state directory takes them over.
+  /// Ends at once; the programs continue, and the next worker on this state directory takes them over.
   void leave();
 
  private:
-  /// The end of a program, until the machine gets it.
+  /// The end of a program, until the machine receives it.
   struct EndedProgram {
     engine::AttemptKey key;
     Input end;
@@ -93,7 +93,7 @@ class WorkerLoop {
   WorkerMachine machine_;
   std::deque<Input> inputs_;
   bool working_ = false;
-  bool refused_ = false;  ///< The connection did not take a message.
+  bool refused_ = false;  ///< The connection did not accept a message.
   net::Watch end_;
   net::Watch wake_;
   std::optional<engine::Instant> wake_at_;
@@ -107,7 +107,7 @@ class WorkerLoop {
   net::Watch condemned_;  ///< Checkpoints that only users may remove; with --run-as submitter.
   /// Attempts whose spool is being written, and the effect that follows.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
-  std::optional<KnownDaemon> unremembered_;  ///< To be written before any spool.
+  std::optional<KnownDaemon> unremembered_;  ///< Must be written before any spool.
   TransferCounts transfers_;
   std::unique_ptr<net::HttpServer> metrics_;  ///< None without --metrics.
   SlotDevices devices_;

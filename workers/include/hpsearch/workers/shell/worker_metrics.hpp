@@ -33,13 +33,13 @@ struct WorkerMetricsSources {
   std::string slot_kind;
   WorkerStatus status{};
   TransferCounts transfers{};
-  std::uint64_t spool_bytes = 0;              ///< Of all attempts.
-  std::uint64_t journal_bytes = 0;            ///< The same.
+  std::uint64_t spool_bytes = 0;              ///< For all attempts.
+  std::uint64_t journal_bytes = 0;            ///< For all attempts.
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
-  DeviceReport report{};                      ///< The last look at them.
+  DeviceReport report{};                      ///< The latest report about them.
 };
 
-/// All metrics of a worker. Families are there whether or not they have samples.
+/// All metrics of a worker. Families without samples are included.
 [[nodiscard]] proto::PrometheusText worker_metrics(const WorkerMetricsSources& sources,
                                                    proto::PrometheusText::Format format);
 
@@ -47,7 +47,7 @@ struct WorkerMetricsSources {
 [[nodiscard]] engine::Result<std::unique_ptr<net::HttpServer>> serve_worker_metrics(
     net::Loop& loop, const std::string& address, std::function<WorkerMetricsSources()> sources);
 
-/// docs/metrics.md: what each family is, in Markdown.
+/// docs/metrics.md: the meaning of each family, in Markdown.
 [[nodiscard]] std::string describe_worker_metrics();
 
 }  // namespace hpsearch::workers

@@ -13,9 +13,9 @@
 namespace hpsearch::workers {
 
 /// The argv of an entrypoint with its placeholders replaced: by values in a list, by variables in a line for
-/// `sh -c`. `environment` has the program's variables, and gets those that the line needs beyond them.
+/// `sh -c`. `environment` has the program's variables; variables that the line needs are added.
 ///
-/// bad_request: it is empty, or has a placeholder that names nothing or stands where it can't be replaced.
+/// bad_request: it is empty, or a placeholder has an unknown name or can't be replaced in its place.
 [[nodiscard]] engine::Result<std::vector<std::string>> expand_entrypoint(
     const jobs::LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
     std::map<std::string, std::string>& environment);

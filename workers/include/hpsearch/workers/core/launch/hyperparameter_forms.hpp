@@ -31,10 +31,10 @@ class HyperparameterForms {
   [[nodiscard]] const std::vector<Hyperparameter>& all() const noexcept { return all_; }
   [[nodiscard]] const Hyperparameter* find(std::string_view name) const noexcept;
 
-  /// The argument of one of them. A flag is there or not, but without hyphens, where it is True or False.
+  /// The words for one hyperparameter. A flag is present or absent; without hyphens it is True or False.
   [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one,
                                                              jobs::ArgumentForm form);
-  /// The same with what stands for its name and its text in a line for sh.
+  /// The same with replacements for its name and its text in a line for sh.
   [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one,
                                                              jobs::ArgumentForm form, const std::string& name,
                                                              const std::string& text);

@@ -14,14 +14,14 @@
 
 namespace hpsearch::workers {
 
-/// The resources of the worker's machine that programs get.
+/// The resources of the worker's machine for programs.
 struct LentMachine {
   std::uint64_t slots = 1;
   std::uint64_t cores = 1;
-  std::vector<std::string> devices;  ///< CUDA names by slot; empty when slots are shares of the processors.
-  std::map<std::string, std::string> environment;  ///< The worker's own, as it was started.
-  std::string determined_host = {};                ///< The program hpsearch-determined; "" = there is none.
-  std::string ranks_host = {};                     ///< The program hpsearch-ranks.
+  std::vector<std::string> devices;  ///< CUDA names by slot; empty if slots are shares of the processors.
+  std::map<std::string, std::string> environment;  ///< The worker's own, from its start.
+  std::string determined_host = {};  ///< The path of hpsearch-determined; "" = it isn't installed.
+  std::string ranks_host = {};       ///< The path of hpsearch-ranks.
   RunAs run_as = {};
 };
 
@@ -38,20 +38,20 @@ inline constexpr std::string_view config_directory_name = "ml/input/config";
   return std::string(config_directory_name) + "/" + std::string(name);
 }
 
-/// A variable of this name identifies a program. Programs do not get the worker's own ones: the worker may
-/// itself be a job of another system.
+/// Whether a variable with this name identifies a program. Programs don't get the worker's own values: the
+/// worker may be a job of another system.
 [[nodiscard]] bool is_identity_variable(std::string_view name) noexcept;
 
-/// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
+/// The devices of the lease's slots, by CUDA names; none if slots are shares of the processors.
 [[nodiscard]] std::vector<std::string> devices_lent(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
-/// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without
-/// variables that identify a program), thread counts, the experiment's variables, the job contract's
-/// (docs/job-contract.md): hpsearch's own, those of other platforms in the order of
+/// Turns a lease into argv, environment and files. Of several values the last wins: the worker's own
+/// environment (without variables that identify a program), thread counts, the experiment's variables, the
+/// job contract's (docs/job-contract.md): hpsearch's own, those of other platforms in the order of
 /// core/adapters/adapters.cpp, and the slots.
 ///
-/// bad_request: an entrypoint that is empty or has a placeholder that names nothing; an argument or a
-/// variable longer than the kernel takes.
+/// bad_request: an entrypoint that is empty or has an unknown placeholder; an argument or a
+/// variable that is too long for the kernel.
 [[nodiscard]] engine::Result<Launch> plan_launch(const jobs::LaunchSpec& spec, const AttemptPlaces& places,
                                                  const LentMachine& machine);
 

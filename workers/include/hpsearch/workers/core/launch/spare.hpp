@@ -9,24 +9,24 @@
 
 namespace hpsearch::workers {
 
-/// The variable with the modules that hpsearch.run_function imports ahead of its trial, with commas between
-/// them.
+/// The variable with the modules that hpsearch.run_function imports ahead of its trial, separated by
+/// commas.
 inline constexpr const char* preload_variable = "HPSEARCH_PRELOAD";
 
-/// The variable, "1", by which hpsearch.run_function knows that it is a spare.
+/// With this variable set to "1", hpsearch.run_function runs as a spare.
 inline constexpr std::string_view spare_variable = "HPSEARCH_SPARE";
 
-/// How a spare is started that may run a later attempt of the experiment in the same slots, after `program`,
-/// which runs this one. Without a mark. Nothing where there can be none: the experiment wants none, has no
-/// slots, or its program is not a function of hpsearch.tune, started without anything before it.
+/// The start of a spare that may run a later attempt of the experiment in the same slots, after `program`,
+/// which runs this attempt. Has no mark. Nothing if there can be no spare: the experiment wants none, has no
+/// slots, or its program is not a function of hpsearch.tune that is started directly.
 [[nodiscard]] std::optional<ProgramStart> spare_after(const jobs::LaunchSpec& spec,
                                                       const ProgramStart& program);
 
-/// Whether a process that was started as `spare` can become `program`: they differ in nothing but the
-/// directory, and variables that identify an attempt.
+/// Whether a process that was started as `spare` can become `program`: they differ only in the
+/// directory and in variables that identify an attempt.
 [[nodiscard]] bool fits(const ProgramStart& spare, const ProgramStart& program);
 
-/// The bytes that make the spare `program`: the directory and each NAME=value, with a zero byte after each.
+/// The bytes that turn the spare into `program`: the directory and each NAME=value, each with a zero byte.
 [[nodiscard]] std::string handed_over(const ProgramStart& program);
 
 }  // namespace hpsearch::workers

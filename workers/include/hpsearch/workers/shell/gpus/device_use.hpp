@@ -17,9 +17,9 @@ namespace hpsearch::workers {
 
 /// Which processes on the devices belong to which attempt of this worker.
 ///
-/// A process is an attempt's when it, or one it descends from, was started with one of the attempt's marks;
-/// and stays so while its number means the same process, also when the process table has lost it and only the
-/// driver still lists it. All other processes are strangers: they are reported, and block no attempt.
+/// A process belongs to an attempt if it or an ancestor was started with one of the attempt's marks;
+/// it stays so while its pid means the same process, even if only the driver still lists
+/// it. All other processes are foreign: they are reported, and don't block attempts.
 ///
 /// Threads: none of its own; callers take turns.
 class DeviceUse {
@@ -28,20 +28,20 @@ class DeviceUse {
   explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
 
   /// The attempt has these slots; its programs were started with one of the assignments `marks`.
-  /// With `had_leaked_processes`, an earlier agent saw something of it survive: processes that only the
-  /// driver lists are its.
+  /// `had_leaked_processes`: an earlier agent saw some of its processes survive; processes that only the
+  /// driver lists belong to it.
   void began(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots,
              std::vector<std::string> marks, bool had_leaked_processes = false);
   void over(const engine::AttemptKey& key);
   [[nodiscard]] bool on_devices(const engine::AttemptKey& key) const { return attempts_.contains(key); }
 
-  /// Finds out which processes belong to which attempt.
+  /// Assigns processes to attempts.
   void look(const DeviceReport& report);
 
   /// The attempt's processes that its devices still list.
   [[nodiscard]] std::vector<pid_t> of(const engine::AttemptKey& key, const DeviceReport& report) const;
 
-  /// "GPU 0: process 123 (python3), 512 MiB": strangers on the attempt's devices; or "".
+  /// "GPU 0: process 123 (python3), 512 MiB": foreign processes on the attempt's devices; or "".
   [[nodiscard]] std::string strangers(const engine::AttemptKey& key, const DeviceReport& report) const;
 
   /// "GPU 0: 143000 of 143771 MiB free"; or "".

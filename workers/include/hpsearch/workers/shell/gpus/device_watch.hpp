@@ -13,17 +13,17 @@
 
 namespace hpsearch::workers {
 
-/// How to look at the devices.
+/// How the devices are polled.
 struct DeviceLook {
   std::vector<std::string>
-      command{};  ///< Prints to_value(DeviceReport) as JSON; empty: there is nothing to look at.
-  std::chrono::milliseconds every{15'000};     ///< Between two looks.
-  std::chrono::milliseconds deadline{20'000};  ///< A driver that takes longer does not answer.
-  std::chrono::milliseconds settle{60'000};  ///< A device has so long to let go of a program that has ended.
+      command{};  ///< Prints to_value(DeviceReport) as JSON; empty: there are no devices.
+  std::chrono::milliseconds every{15'000};     ///< The time between two polls.
+  std::chrono::milliseconds deadline{20'000};  ///< A driver that takes longer counts as unresponsive.
+  std::chrono::milliseconds settle{60'000};    ///< How long a device may list a program that has ended.
 };
 
-/// Asks the driver, each time by a process of its own: one that hangs in the kernel, or crashes, costs an
-/// answer and nothing else. While a process of before still hangs no other is started.
+/// Polls the driver, each time in a new process: one that hangs in the kernel, or crashes, costs only an
+/// answer. While such a process hangs, no other is started.
 ///
 /// Threads: the loop's, which outlives it.
 class DeviceWatch {
@@ -35,8 +35,8 @@ class DeviceWatch {
   DeviceWatch(const DeviceWatch&) = delete;
   DeviceWatch& operator=(const DeviceWatch&) = delete;
 
-  /// Answers, once and later, with what was seen after this call. A driver that does not answer is a report
-  /// with a problem.
+  /// Answers later, once, with a report that began after this call. If the driver doesn't answer, the report
+  /// has a problem.
   void ask(Answer answer);
 
  private:
@@ -49,19 +49,19 @@ class DeviceWatch {
 
   net::Loop& loop_;
   DeviceLook look_;
-  pid_t child_ = 0;    ///< Under way, 0 = none.
-  pid_t hanging_ = 0;  ///< Answered or given up, and not exited yet.
+  pid_t child_ = 0;    ///< The current one, 0 = none.
+  pid_t hanging_ = 0;  ///< It has answered or timed out, and hasn't exited yet.
   std::chrono::steady_clock::time_point hanging_since_;
   Descriptor out_;
   std::string text_;
   net::Watch readable_;
   net::Watch deadline_;
   net::Watch soon_;
-  std::vector<Answer> asking_;  ///< By the look under way.
-  std::vector<Answer> next_;    ///< By the one after it.
+  std::vector<Answer> asking_;  ///< Waiting for the current report.
+  std::vector<Answer> next_;    ///< Waiting for the next one.
 };
 
-/// One look, waited for: at most look.deadline.
+/// One poll, synchronous: at most look.deadline.
 [[nodiscard]] DeviceReport look_once(const DeviceLook& look);
 
 }  // namespace hpsearch::workers

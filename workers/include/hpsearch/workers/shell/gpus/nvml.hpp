@@ -6,13 +6,13 @@
 
 namespace hpsearch::workers {
 
-/// The library that NVIDIA's driver installs; HPSEARCH_NVML_LIBRARY names another file.
+/// The library of NVIDIA's driver; HPSEARCH_NVML_LIBRARY names another file.
 [[nodiscard]] std::string nvml_library();
 
-/// Loads NVML, asks it about every GPU, and unloads it. Fields that an older driver does not know are left
+/// Loads NVML, asks it about every GPU, and unloads it. Fields that an older driver doesn't support are left
 /// out.
 ///
-/// May hang, crash or end the process, as a broken driver pleases: for a process of its own (DeviceWatch).
+/// May hang, crash or end the process if the driver is broken, so it needs its own process (DeviceWatch).
 [[nodiscard]] DeviceReport ask_nvml(const std::string& library);
 
 /// Whether the machine has device files of NVIDIA's driver, and so should have NVML.

@@ -14,8 +14,8 @@
 
 namespace hpsearch::workers {
 
-/// The devices behind the worker's slots: asks the driver every DeviceLook::every, and finds out when devices
-/// no longer list processes of an attempt that has ended. Without devices, no attempt holds any.
+/// The devices of the worker's slots: polls the driver every DeviceLook::every, and detects when devices
+/// no longer list processes of an attempt that has ended. Without devices, attempts never wait for them.
 ///
 /// Threads: the loop's, which outlives it.
 class SlotDevices {
@@ -31,7 +31,7 @@ class SlotDevices {
             std::vector<std::string> marks, bool had_leaked_processes = false);
   void forget(const engine::AttemptKey& key);
 
-  /// Logs processes of others on the attempt's devices.
+  /// Logs processes of other users or programs on the attempt's devices.
   void look_for_strangers(const engine::AttemptKey& key);
 
   /// The attempt's program has ended: calls `on_free` when its devices list no process of it. If they still

@@ -18,15 +18,15 @@ struct FoundRuntime {
   std::string program;
 };
 
-/// The first of Apptainer, Podman and Docker that is on the PATH of `environment` and answers `version` well:
-/// Docker's client may be there without its daemon. unavailable: there is none; the sentence lists what was
-/// tried. Cost: starts programs; call it off the loop.
+/// The first of Apptainer, Podman and Docker that is on the PATH of `environment` and whose `version`
+/// succeeds: Docker's client may be installed without its daemon. unavailable: there is none; the sentence
+/// lists what was tried. Cost: starts programs; don't call it on the loop.
 [[nodiscard]] engine::Result<FoundRuntime> find_container_runtime(
     const std::map<std::string, std::string>& environment);
 
-/// A container that an attempt's program was started in; enough to be rid of it after this worker has died.
+/// A container in which an attempt's program was started; enough to remove it after this worker has ended.
 struct ContainerRecord {
-  std::string program;  ///< The runtime's file.
+  std::string program;  ///< The path of the runtime.
   std::string name;
 
   friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;
@@ -41,10 +41,10 @@ engine::Status write_container_record(const std::filesystem::path& path, const C
 [[nodiscard]] std::optional<ContainerRecord> read_container_record(const files::Directory& directory,
                                                                    const std::string& name);
 
-/// Ends what still runs of it and gives its file system back. `--rm` does that only where the runtime's
-/// client ends by itself: a client that was killed leaves a dead container with Podman, a living one with
-/// Docker. unavailable: it is still there, or the runtime does not answer, after `patience`. Cost: starts
-/// programs; call it off the loop.
+/// Stops the container and frees its file system. `--rm` does that only if the runtime's
+/// client ends regularly: a client that was killed leaves a dead container with Podman, a running one with
+/// Docker. unavailable: it still exists, or the runtime doesn't answer, after `patience`. Cost: starts
+/// programs; don't call it on the loop.
 [[nodiscard]] engine::Status remove_container(const ContainerRecord& record,
                                               const std::map<std::string, std::string>& environment,
                                               std::chrono::milliseconds patience = std::chrono::seconds(60));

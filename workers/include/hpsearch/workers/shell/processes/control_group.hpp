@@ -10,27 +10,27 @@
 
 namespace hpsearch::workers {
 
-/// A cgroup (v2) for one program and all it starts, however they detach themselves. Where cgroups cannot be
-/// made, processes are found in the system's table instead.
+/// A cgroup (v2) for one program and all its descendants, even detached ones. If cgroups can't be
+/// made, processes are found in the process table instead.
 class ControlGroup {
  public:
-  /// Makes one of that name below this process's own; nothing where that is not allowed or there is no v2.
+  /// Makes one with that name below this process's own; nothing if that isn't allowed or there is no v2.
   [[nodiscard]] static std::optional<ControlGroup> make(const std::string& name);
-  /// make() would give one here and now.
+  /// Whether make() would succeed now.
   [[nodiscard]] static bool may_be_made();
-  /// One that was made before.
+  /// One that already exists.
   explicit ControlGroup(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
-  /// Moves a process in; what it starts from then on is in it too.
+  /// Moves a process in; its later children are in it, too.
   [[nodiscard]] bool take(pid_t pid) const;
-  /// Kills everything in it, what is being forked included.
+  /// Kills all processes in it, even those that are being forked.
   void kill() const;  // NOLINT(modernize-use-nodiscard)
   [[nodiscard]] std::vector<pid_t> processes() const;
-  /// The kernel has killed something in it because its memory was used up.
+  /// Whether the kernel has killed a process in it for lack of memory.
   [[nodiscard]] bool ran_out_of_memory() const;
-  /// Possible once it is empty.
+  /// Only possible if it is empty.
   void remove() const;
 
  private:

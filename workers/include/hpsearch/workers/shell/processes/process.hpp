@@ -21,31 +21,31 @@
 
 namespace hpsearch::workers {
 
-/// A program that runs, with the ends of its pipes.
+/// A running program, with the ends of its pipes.
 struct RunningProgram {
   pid_t pid = 0;
   std::uint64_t start_time = 0;
-  std::string group;  ///< Directory of its cgroup; "" when it is followed in the process table.
-  std::string mark;   ///< If it is a spare: the assignment that it was started with; else "".
-  Descriptor out;     ///< Its standard output; does not block.
+  std::string group;  ///< The directory of its cgroup; "" if it is found in the process table.
+  std::string mark;   ///< If it is a spare: the assignment with which it was started; else "".
+  Descriptor out;     ///< Its standard output; nonblocking.
   Descriptor err;
 };
 
 /// How a program ended.
 struct ProgramEnd {
   bool by_signal = false;
-  int code = 0;                ///< Exit status, or the signal's number.
-  bool out_of_memory = false;  ///< The kernel ended something of it for that.
+  int code = 0;                ///< Exit status, or the number of the signal.
+  bool out_of_memory = false;  ///< The kernel killed one of its processes for lack of memory.
 };
 
-/// Starts programs, each leading a session of its own, and knows when all processes of one have exited: the
-/// first one and everything it started, detached daemons included.
+/// Starts programs, each as the leader of a session, and detects when all processes of one have exited: the
+/// first one and all its descendants, detached daemons included.
 ///
-/// Where it may, it gives each a cgroup of its own. In any case this process adopts orphans of its
-/// descendants, so nothing escapes by a double fork, and processes that others started for the program (the
-/// daemon behind `docker run`) are found by its mark. When a program's first process ends, what is left of it
-/// is killed; unless it was asked to end, then the rest has as long as the caller lets it. Killing goes on
-/// until nothing is left.
+/// If possible, each program gets a cgroup. In any case this process adopts orphans of its
+/// descendants, so a double fork can't escape, and processes that others started for the program (the
+/// daemon behind `docker run`) are found by its mark. When a program's first process ends, the remaining ones
+/// are killed; if it was asked to end, they first have the caller's grace period. Killing is repeated
+/// until none is left.
 ///
 /// Threads: the loop's. One per process: it reaps every child.
 class ProgramShim {
@@ -55,26 +55,26 @@ class ProgramShim {
 
   using OnStuck = std::function<void(pid_t pid)>;
 
-  /// `on_stuck` is called once per program of which something outlives the first SIGKILL by a minute.
+  /// `on_stuck` is called once per program whose processes outlive the first SIGKILL by a minute.
   explicit ProgramShim(net::Loop& loop, OnStuck on_stuck = {});
   ~ProgramShim();
   ProgramShim(const ProgramShim&) = delete;
   ProgramShim& operator=(const ProgramShim&) = delete;
 
-  /// Runs `before_run` while the new process stands still, so that it is on record before it can do anything.
-  /// `on_end` is called once, from the loop, when nothing is left. `input` becomes its standard input;
-  /// without it, that is empty. not_found, unavailable: the program cannot be run; the sentence names it.
+  /// Calls `before_run` while the new process waits, so that it is recorded before it runs.
+  /// `on_end` is called once, from the loop, when no process is left. `input` becomes its standard input;
+  /// by default that is empty. not_found, unavailable: the program can't be run; the sentence names it.
   [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
                                                      OnEnd on_end, const Descriptor* input = nullptr);
 
-  /// A program that runs is another one from now on: it has this token too, and this is called at its end.
+  /// A running program becomes another one: it has this token, too, and this is called at its end.
   void rename(pid_t pid, const std::string& token, OnEnd on_end);
   void when_stuck(OnStuck on_stuck) { on_stuck_ = std::move(on_stuck); }
 
   /// Signals the program's first process only; no effect if it has exited.
   void notify(pid_t pid, int signal);
   /// Signals all processes of the program that began as `pid`; no effect if they have exited. Processes that
-  /// outlive the first one are killed when `grace` has passed since the first of these signals: the process
+  /// outlive the first one are killed `grace` after the first of these signals: the process
   /// that asked for the end may not live that long.
   void terminate(pid_t pid, std::chrono::milliseconds grace);
   void kill(pid_t pid);
@@ -87,15 +87,15 @@ class ProgramShim {
     bool exited = false;  ///< The first process has exited.
     int status = 0;
     std::optional<std::chrono::steady_clock::time_point>
-        leave_until;  ///< SIGTERM was sent: let the rest end by itself.
+        leave_until;  ///< SIGTERM was sent: the other processes may end voluntarily.
     bool killing = false;
     std::int64_t sweeps = 0;
-    std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< When SIGKILL was sent first.
+    std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< The time of the first SIGKILL.
     bool reported_stuck = false;
     std::uint64_t oom_kills_before = 0;
     net::Watch again;
-    Descriptor process;  ///< A pidfd; none where the kernel has none.
-    net::Watch death;    ///< Of the first process, by that: a signal may be lost on its way.
+    Descriptor process;  ///< A pidfd; none if the kernel doesn't support it.
+    net::Watch death;    ///< Watches the first process with it, because a signal may be lost.
   };
 
   void reap();
@@ -108,11 +108,11 @@ class ProgramShim {
   net::Loop& loop_;
   OnStuck on_stuck_;
   std::map<pid_t, Kept> programs_;
-  std::set<pid_t> before_us_;  ///< Children this process already had, from the script that became us.
+  std::set<pid_t> before_us_;  ///< Children that this process had before, from the script that it replaced.
   net::Watch child_signals_;
 };
 
-/// The file that runs for argv[0], as execvp would find it with this environment; not_found names PATH.
+/// The file that execvp would run for argv[0] with this environment; not_found has PATH.
 [[nodiscard]] engine::Result<std::string> find_program(const ProgramStart& what);
 
 }  // namespace hpsearch::workers

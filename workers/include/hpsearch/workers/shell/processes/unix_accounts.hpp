@@ -10,22 +10,22 @@
 
 namespace hpsearch::workers {
 
-/// FindAccount of this machine: its files of users and groups, and its directory services. Threads: any.
+/// FindAccount for this machine: its files of users and groups, and its directory services. Threads: any.
 /// Cost: a directory service may take seconds.
 [[nodiscard]] engine::Result<std::optional<UnixAccount>> find_account(const proto::UnixUser& user);
 
-/// For as long as it lives, this thread reads and writes files with the rights of that user, and what it
-/// makes belongs to the user. So a link, a hard link or a path of the user's leads it to nothing that the
+/// While it lives, this thread reads and writes files with the rights of that user, and its new files
+/// belong to the user. So links and paths of the user can't lead it to files that the
 /// user could not open.
 ///
-/// Only the rights for files change, by setfsuid(): a thread with another effective or real uid could be
-/// sent signals by that user, which end the whole process. For the same reason processes that this thread
+/// Only the rights for files change, by setfsuid(): that user could send signals to a thread with another
+/// effective or real uid, which would end the whole process. For the same reason, processes that this thread
 /// starts meanwhile are root's. Nothing changes without an account.
 ///
-/// Threads: of the one that made it, which destroys it.
+/// Threads: only the one that made it, which must destroy it.
 class FilesAs {
  public:
-  /// unavailable: this process may not.
+  /// unavailable: this process has no right to do it.
   [[nodiscard]] static engine::Result<FilesAs> begin(const std::optional<UnixAccount>& account);
   FilesAs(FilesAs&& other) noexcept : before_(std::move(other.before_)) { other.before_.reset(); }
   FilesAs& operator=(FilesAs&& other) = delete;
@@ -34,11 +34,11 @@ class FilesAs {
  private:
   explicit FilesAs(std::optional<UnixAccount> before) : before_(std::move(before)) {}
 
-  std::optional<UnixAccount> before_;  ///< The rights to give back.
+  std::optional<UnixAccount> before_;  ///< The rights to restore.
 };
 
-/// A directory that is the user's alone, in one that only root changes; one that is there already is fine.
-/// wrong_state: something else is there, or it is another user's.
+/// Makes a directory that only the user can enter, in one that only root changes; an existing one is
+/// accepted. wrong_state: something else is there, or it belongs to another user.
 [[nodiscard]] engine::Status make_directory_of(const UnixAccount& account, const std::filesystem::path& path);
 
 }  // namespace hpsearch::workers

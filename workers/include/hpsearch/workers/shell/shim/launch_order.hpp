@@ -11,13 +11,13 @@
 
 namespace hpsearch::workers {
 
-/// What an agent wants a shim to run; a file in the attempt's directory, for its owner's eyes only.
+/// The program that a shim must run; a file in the attempt's directory that only its owner can read.
 struct LaunchOrder {
   ProgramStart program;
-  std::string report_socket;  ///< Where the program reports.
-  std::string agent_socket;   ///< Where agents find the shim.
+  std::string report_socket;  ///< The socket for the program's reports.
+  std::string agent_socket;   ///< The socket for agents.
   std::map<std::string, std::string> metric_patterns;
-  std::string metric;  ///< The search's, if this program should report it; "" otherwise.
+  std::string metric;  ///< The search's metric, if this program should report it; "" otherwise.
   engine::Units first_step{};
   std::string checkpoint_signal{};  ///< "SIGUSR1", "SIGUSR2", or "" = none.
 };
@@ -34,7 +34,7 @@ void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
 
 engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);
 
-/// corrupt: the file is none.
+/// corrupt: the file is no launch order.
 [[nodiscard]] engine::Result<LaunchOrder> read_launch_order(const std::filesystem::path& path);
 
 }  // namespace hpsearch::workers

@@ -9,20 +9,20 @@
 
 namespace hpsearch::workers {
 
-/// The longest path a Unix socket can have.
+/// The longest path of a Unix socket.
 inline constexpr std::size_t longest_socket_path = 107;
 
-/// A Unix stream socket at `path` that only the owner of this process may connect to; does not block. Takes
-/// the place of what lies there. unavailable: the path cannot be bound.
+/// A nonblocking Unix stream socket at `path`; only the owner of this process may connect. Replaces
+/// an existing file. unavailable: the path can't be bound.
 [[nodiscard]] engine::Result<Descriptor> listen_locally(const std::string& path);
 
-/// Connects to such a socket. not_found: nobody listens there. The descriptor does not block.
+/// Connects to such a socket. not_found: no process listens there. The descriptor is nonblocking.
 [[nodiscard]] engine::Result<Descriptor> connect_locally(const std::string& path);
 
-/// Whoever is at the other end runs as this process's user.
+/// Whether the process at the other end runs as this process's user.
 [[nodiscard]] bool is_ours(const Descriptor& connection) noexcept;
 
-/// Whoever listens where this has connected; 0: it cannot be told.
+/// The process that listens at the other end; 0 if it is unknown.
 [[nodiscard]] pid_t peer_of(const Descriptor& connection) noexcept;
 
 }  // namespace hpsearch::workers

@@ -12,23 +12,23 @@
 
 namespace hpsearch::workers {
 
-/// Finds metrics in what a program prints anyway, for programs that know nothing of us (`metrics:` in an
-/// experiment): the number and the step of each MetricPattern; without a group for it, matches are counted
-/// from where the attempt started.
+/// Finds metrics in the output of programs that don't use hpsearch (`metrics:` in an
+/// experiment): the number and the step of each MetricPattern; if a pattern has no group for the step,
+/// matches are counted from the start of the attempt.
 ///
-/// Cost: linear in the line's length whatever the patterns are (RE2).
+/// Cost: linear in the line's length for every pattern (RE2).
 class MetricScanner {
  public:
   MetricScanner(MetricScanner&&) noexcept;
   ~MetricScanner();
 
-  /// bad_request: a pattern that RE2 does not take, or without a group; the sentence names the metric.
+  /// bad_request: RE2 rejects a pattern, or a pattern has no group; the sentence names the metric.
   [[nodiscard]] static engine::Result<MetricScanner> compile(const std::map<std::string, std::string>& texts,
                                                              engine::Units first_step);
 
-  /// MetricsMessage for each pattern that finds a number in the line, UnreadableMessage for the first thing
-  /// that a pattern finds and that holds none, and DoubtfulMessage. A terminal's escape sequences are no part
-  /// of the line.
+  /// MetricsMessage for each pattern that finds a number in the line, UnreadableMessage for the first match
+  /// of a pattern that is no number, and DoubtfulMessage. A terminal's escape sequences don't belong to the
+  /// line.
   [[nodiscard]] std::vector<ProgramMessage> scan(std::string_view printed);
 
  private:

@@ -17,45 +17,44 @@
 
 namespace hpsearch::workers {
 
-/// How much of one stream is kept, and how fast it may come.
+/// Limits for the size and the speed of one stream.
 struct LogLimits {
   std::uint64_t piece =
-      std::uint64_t{10} * 1024 * 1024;  ///< Bytes of a file: the first one is kept and the last ones.
+      std::uint64_t{10} * 1024 * 1024;  ///< Bytes per file: the first file and the last ones are kept.
   std::size_t pieces = 5;               ///< At least 2.
-  std::uint64_t burst =
-      std::uint64_t{32} * 1024 * 1024;  ///< Bytes that are written however fast they come, …
-  std::uint64_t bytes_per_second = std::uint64_t{16} * 1024 * 1024;  ///< … and beyond them.
+  std::uint64_t burst = std::uint64_t{32} * 1024 * 1024;  ///< Bytes that are written at any speed, …
+  std::uint64_t bytes_per_second = std::uint64_t{16} * 1024 * 1024;  ///< … and the rate beyond them.
 };
 
-/// The log of one stream of a program: its first piece at the given path, later ones beside it, named after
-/// the byte of the stream with which they begin (stdout.log, stdout.log.10485760, …). When there are too
-/// many, the oldest but the first goes. Writing never makes the program wait: what the disk does not take is
-/// dropped and counted.
+/// The log of one stream of a program: its first file at the given path, later ones beside it, named after
+/// the offset of their first byte in the stream (stdout.log, stdout.log.10485760, …). If there are too
+/// many, the oldest except the first is removed. Writing never makes the program wait: bytes that the disk
+/// rejects are dropped and counted.
 ///
-/// Of a flood most would be written only to be deleted, at the cost of the program, which waits until its
-/// pipe is read. So what comes faster than LogLimits say is left out; the last MiB of each such stretch is
-/// kept, and the log says how much is missing before it.
+/// Most bytes of a flood would be written only to be deleted, and the program would have to wait, because
+/// its pipe is read more slowly. So bytes beyond the rate of LogLimits are left out; the last MiB of each
+/// such stretch is kept, and the log notes how much is missing before it.
 class ProgramLog {
  public:
-  /// The directory must be the attempt's own then. Later pieces go to it, whatever its name stands for, and
-  /// to no name that the program has taken.
+  /// The directory must be the attempt's own then. Later files are made in it even if its name changes, and
+  /// never replace a file of the program.
   [[nodiscard]] static engine::Result<ProgramLog> create(const std::filesystem::path& path,
                                                          LogLimits limits = {});
 
-  /// Where the next bytes of the stream are to be put; never empty.
+  /// The buffer for the next bytes of the stream; never empty.
   [[nodiscard]] std::span<char> room() noexcept;
-  /// The first `bytes` of room() were put there by `now`, which never goes back.
+  /// The first `bytes` of room() were filled by `now`, which never decreases.
   void take(std::size_t bytes, engine::Instant now);
 
-  /// Something waits in memory because it came too fast.
+  /// Whether bytes are held in memory because they came too fast.
   [[nodiscard]] bool waits() const noexcept { return waiting_ > 0; }
-  /// Writes that down, however fast it came, and how much was left out before it.
+  /// Writes them now, and how much was left out before them.
   void catch_up();
 
-  /// Writes at once. False when not everything could be written.
+  /// Writes at once. False if not everything could be written.
   bool append(std::string_view bytes);
 
-  /// The last whole lines that were written, clean UTF-8, at most `limit` bytes.
+  /// The last whole lines that were written, as valid UTF-8, at most `limit` bytes.
   [[nodiscard]] std::string last_lines(std::size_t limit) const;
 
  private:
@@ -67,22 +66,22 @@ class ProgramLog {
   std::string name_;
   LogLimits limits_;
   Descriptor file_;
-  std::uint64_t begin_ = 0;          ///< Of the present piece, in the stream.
-  std::uint64_t size_ = 0;           ///< Of the present piece.
-  std::uint64_t dropped_ = 0;        ///< Since it was last said in the log.
-  std::deque<std::uint64_t> later_;  ///< Where the pieces after the first begin.
+  std::uint64_t begin_ = 0;          ///< The place of the current file in the stream.
+  std::uint64_t size_ = 0;           ///< The size of the current file.
+  std::uint64_t dropped_ = 0;        ///< Since the last note in the log.
+  std::deque<std::uint64_t> later_;  ///< The places of the files after the first.
 
   std::unique_ptr<char[]>
       recent_;            // NOLINT(modernize-avoid-c-arrays): a ring; memory is touched where it is used.
-  std::size_t next_ = 0;  ///< Where room() begins in it.
+  std::size_t next_ = 0;  ///< The place of room() in it.
   std::uint64_t waiting_ =
-      0;  ///< Bytes since the last write; those that are still in the ring wait for the next.
+      0;  ///< Bytes since the last write; those that are still in the ring wait for the next write.
   std::int64_t allowance_;                 ///< Bytes that may be written now.
-  std::optional<engine::Instant> earned_;  ///< Until when that was counted.
+  std::optional<engine::Instant> earned_;  ///< The time up to which it was counted.
 };
 
-/// Up to `limit` bytes of the log of that name from `offset`, or the last ones. Where a part was left out,
-/// what follows it comes instead: the answer's offset is then larger. not_found: there is no such log.
+/// Up to `limit` bytes of the log with that name from `offset`, or the last ones. If a part was left out,
+/// the result begins after it, at a larger offset. not_found: there is no such log.
 [[nodiscard]] engine::Result<proto::TextPiece> read_log(const files::Directory& directory,
                                                         const std::string& name, std::uint64_t offset,
                                                         std::uint64_t limit, bool from_end);

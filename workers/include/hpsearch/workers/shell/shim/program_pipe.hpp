@@ -9,19 +9,19 @@
 
 namespace hpsearch::workers {
 
-/// The end at which a program's output is read, without blocking.
+/// The nonblocking read end of a program's output.
 ///
-/// Who writes to a pipe and who reads from it take turns: while one copies, the other waits. So the pages of
-/// a flood are first moved to a pipe of our own, which costs no copy, and copied from there while the program
-/// goes on printing.
+/// A writer and a reader of a pipe exclude each other: while one copies, the other waits. So the pages of
+/// a flood are first moved to our own pipe, without a copy, and copied from there while the program
+/// continues to print.
 class ProgramPipe {
  public:
   ProgramPipe() = default;
   explicit ProgramPipe(Descriptor end);
 
-  /// As ::read(): bytes in the order they were written, 0 at the end, -1 with errno.
+  /// Like ::read(): bytes in order, 0 at the end, -1 with errno.
   [[nodiscard]] ssize_t read(std::span<char> room);
-  /// Bytes were taken from the program's pipe and not read yet: nobody says that there is something to read.
+  /// Bytes were moved from the program's pipe and haven't been read: poll() doesn't report them.
   [[nodiscard]] bool holds() const noexcept { return moved_ > 0; }
 
   [[nodiscard]] int get() const noexcept { return end_.get(); }
@@ -33,7 +33,7 @@ class ProgramPipe {
   Descriptor end_;
   Descriptor own_in_;
   Descriptor own_out_;
-  std::size_t moved_ = 0;  ///< In our own pipe.
+  std::size_t moved_ = 0;  ///< Bytes in our own pipe.
   bool floods_ = false;    ///< The last read filled its room.
 };
 

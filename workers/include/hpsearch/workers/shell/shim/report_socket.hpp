@@ -16,38 +16,38 @@
 
 namespace hpsearch::workers {
 
-/// One connection of a program to its attempt's socket; never reused within the attempt.
+/// A connection of a program to its attempt's socket; never reused within the attempt.
 using ConnectionId = engine::Id<struct ConnectionKind>;
 
 /// The Unix socket on which one program reports: lines of JSON in, lines of JSON out.
 ///
-/// A program that does not read its answers is not waited for: 256 KiB of them are kept for it, then it gets
-/// no more, and its reading side ends behind the last one, so that none is ever taken for another's. What it
-/// says counts all the same. One that ends its side after a question still gets the answer.
+/// The socket doesn't wait for a program that doesn't read its answers: 256 KiB of them are kept, then it
+/// gets no more, and its reading side ends after the last one, so that answers stay in the order of
+/// questions. Its messages still count. A program may shut down its side before the answer.
 ///
-/// Threads: the loop's. Limits: 64 connections at a time, and 192 more that have ended their side and wait,
-/// 64 KiB a line.
+/// Threads: the loop's. Limits: 64 connections at a time, and 192 more that have shut down their side and
+/// wait, 64 KiB a line.
 class ReportSocket {
  public:
   using OnLine = std::function<void(ConnectionId connection, std::string_view line)>;
 
-  /// Only the owner of this process may connect. unavailable: the path cannot be bound.
+  /// Only the owner of this process may connect. unavailable: the path can't be bound.
   [[nodiscard]] static engine::Result<std::unique_ptr<ReportSocket>> listen(net::Loop& loop, std::string path,
                                                                             OnLine on_line);
   ~ReportSocket();
   ReportSocket(const ReportSocket&) = delete;
   ReportSocket& operator=(const ReportSocket&) = delete;
 
-  /// A closed connection hears nothing.
+  /// Has no effect on a closed connection.
   void answer(ConnectionId connection, std::string_view line);
 
-  /// How many lines of it were not answered yet.
+  /// The number of its lines that weren't answered yet.
   [[nodiscard]] std::uint64_t unanswered(ConnectionId connection) const;
 
-  /// Reads everything that was said up to now.
+  /// Reads everything that was sent up to now.
   void drain();
 
-  /// Reads nothing more, or again: whoever speaks then waits.
+  /// Stops reading, or resumes it: programs then wait.
   void hold(bool held);
 
  private:
@@ -57,17 +57,17 @@ class ReportSocket {
     LineSplitter lines;
     net::Watch watch;
     std::uint64_t unanswered = 0;
-    bool ended = false;                    ///< The program says no more.
-    bool mute = false;                     ///< It does not read, and gets no more than what is behind.
-    std::string behind;                    ///< Answers that its socket had no room for.
-    std::chrono::milliseconds patience{};  ///< Until the next look for room.
+    bool ended = false;                    ///< The program sends nothing more.
+    bool mute = false;                     ///< It doesn't read, and gets only the bytes in `behind`.
+    std::string behind;                    ///< Answers for which its socket had no space.
+    std::chrono::milliseconds patience{};  ///< Until the next check for space.
     net::Watch catch_up;
   };
 
   ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line);
   void accept_all();
   void listen_to(ConnectionId id, Connection& connection);
-  bool read_from(ConnectionId id);  ///< True when it stopped before everything was read.
+  bool read_from(ConnectionId id);  ///< True if it stopped before everything was read.
   void write_to(ConnectionId id, Connection& connection, std::string_view line);
   void flush(ConnectionId id, Connection& connection);
   void close_if_done(ConnectionId id);

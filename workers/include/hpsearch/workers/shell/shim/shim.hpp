@@ -29,13 +29,13 @@
 
 namespace hpsearch::workers {
 
-/// Runs one attempt's program and outlives agents: parent of the program, reader of its pipes, listener of
-/// its socket, writer of its logs and of the journal of all it said. It decides nothing; whoever connects to
-/// its agent socket answers the program's questions and may have it signaled.
+/// Runs one attempt's program and outlives agents: it is the program's parent, reads its pipes, listens at
+/// its socket, writes its logs and the journal of its messages. It decides nothing; the agent that connects
+/// to its agent socket answers the program's questions and may send it signals.
 ///
 /// Agents and shims exchange the messages of shim_messages.hpp. The newest connection counts.
 ///
-/// Without an agent it goes on; it ends when everything of the program is gone and the journal says so.
+/// Without an agent it continues; it ends when all processes of the program have exited.
 ///
 /// Threads: the loop's. One per process: it reaps every child.
 class Shim {
@@ -49,8 +49,8 @@ class Shim {
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
 
-  /// Starts the program of the attempt's launch order. Whatever happens is in the journal, and at `agent`, a
-  /// connected socket or none. wrong_state: somebody keeps this attempt, did so before or gave it up.
+  /// Starts the program of the attempt's launch order. The result is in the journal, and is sent to `agent`,
+  /// a connected socket or none. wrong_state: another shim runs this attempt, has run it or gave it up.
   [[nodiscard]] engine::Status start(Descriptor agent);
 
  private:
@@ -59,7 +59,7 @@ class Shim {
     std::optional<ProgramLog> log;
     LineSplitter lines;
     net::Watch watch;
-    net::Watch catch_up;  ///< While the log waits.
+    net::Watch catch_up;  ///< Set while the log waits.
   };
 
   [[nodiscard]] engine::Status launch(LaunchOrder order);
@@ -68,11 +68,11 @@ class Shim {
   void accept_agent();
   void serve(Descriptor agent);
   void read_agent();
-  void obey(const AnswerQuestion& answer);
-  void obey(const AnswerBelow& answer);
-  void obey(const SendSignal& signal);
-  void obey(const DropJournal& drop);
-  void obey(const RunAttempt& run);
+  void execute(const AnswerQuestion& answer);
+  void execute(const AnswerBelow& answer);
+  void execute(const SendSignal& signal);
+  void execute(const DropJournal& drop);
+  void execute(const RunAttempt& run);
 
   void heard(ConnectionId connection, std::string_view line);
   void show(const RemarkMessage& remark);
@@ -97,8 +97,8 @@ class Shim {
   OnEnd on_end_;
   std::optional<JournalWriter> journal_;
   std::deque<std::pair<JournalRecord, std::size_t>>
-      unwritten_;                    ///< With their bytes; the disk did not take them yet.
-  std::size_t unwritten_bytes_ = 0;  ///< About so much of it are lines.
+      unwritten_;                    ///< With their bytes; the disk rejected them so far.
+  std::size_t unwritten_bytes_ = 0;  ///< The size of the lines among them, about.
   std::string unwritten_because_;    ///< The last reason, or "".
   LineThinning thinning_;
   net::Watch write_again_;
@@ -123,7 +123,7 @@ class Shim {
   Output err_;
   std::optional<MetricScanner> scanner_;
   UnreadMetric unread_{""};
-  bool lookalike_told_ = false;  ///< A line that looks like a report and is none.
+  bool lookalike_noted_ = false;  ///< A line that looks like a report but isn't one was noted.
   pid_t pid_ = 0;
   int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;

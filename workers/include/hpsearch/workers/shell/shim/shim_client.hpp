@@ -26,32 +26,32 @@ struct StartedShim {
   Descriptor connection;
 };
 
-/// Starts `shim`, the shim's program, with these arguments; what it logs goes to the file `messages`.
-/// unavailable: it cannot be run.
+/// Starts `shim`, the shim's program, with these arguments; its log goes to the file `messages`.
+/// unavailable: it can't be run.
 [[nodiscard]] engine::Result<StartedShim> start_shim(const std::filesystem::path& shim,
                                                      std::vector<std::string> arguments,
                                                      const std::filesystem::path& messages);
 
-/// An agent's end of one attempt's shim (hpsearch-shim): reads the journal as it grows, and sends answers
-/// and signals. When the shim has died without a word about the program's end, what is left of the program
-/// is killed, and when nothing is left, it is lost. While the shim's death is not known, because something
-/// cannot be read or its socket is gone, its journal is all that is listened to.
+/// An agent's connection to one attempt's shim (hpsearch-shim): reads the journal as it grows, and sends
+/// answers and signals. If the shim has died without recording the program's end, the remaining processes of
+/// the program are killed, and when none is left, the program is lost. While it is unknown whether the shim
+/// has died, because something can't be read or its socket is missing, only its journal is read.
 ///
-/// A shim that somebody stops is continued. One that is stopped again and again is killed, and its program
-/// with it.
+/// A stopped shim is continued. A shim that is stopped again and again is killed, together with its
+/// program.
 ///
-/// Going away leaves shim and program alone.
+/// The destructor leaves the shim and the program running.
 ///
 /// Threads: the loop's.
 class ShimClient {
  public:
-  /// Exactly one of on_not_started, on_ended and on_lost is called, at last; on_started before on_ended.
+  /// Exactly one of on_not_started, on_ended and on_lost is called, last; on_started before on_ended.
   struct Handlers {
     std::function<void(const JournalStarted&)> on_started;
     std::function<void(const std::string& why)> on_not_started;
     std::function<void(const JournalMessageReceived&, std::uint64_t position)> on_message;
     std::function<void(const std::string& why)>
-        on_unwritten;  ///< Again and again while the journal waits for the disk.
+        on_unwritten;  ///< Called repeatedly while the journal waits for the disk.
     std::function<void(const JournalStuck&)> on_stuck;
     std::function<void(const JournalEnded&)> on_ended;
     std::function<void(const std::string& why)> on_lost;
@@ -62,20 +62,20 @@ class ShimClient {
   ShimClient(const ShimClient&) = delete;
   ShimClient& operator=(const ShimClient&) = delete;
 
-  /// Starts `shim`, the shim's program, for the launch order in the attempt's directory. The process that
-  /// is returned is a child of this one, to be reaped. unavailable: it cannot be run.
+  /// Starts `shim`, the shim's program, for the launch order in the attempt's directory. The returned process
+  /// is a child of this one, to be reaped. unavailable: it can't be run.
   [[nodiscard]] engine::Result<pid_t> start(const std::filesystem::path& shim);
 
-  /// Has the waiting shim of a spare run the launch order in the attempt's directory.
+  /// Makes the waiting shim of a spare run the launch order in the attempt's directory.
   void run_in(StartedShim waiting);
 
-  /// Finds the shim that an earlier agent has started, or its journal, and reads on from `position`.
+  /// Finds the shim that an earlier agent started, or its journal, and reads from `position`.
   void attach(std::uint64_t position);
 
   void answer(std::uint64_t question, std::string_view line);
   void answer_ahead(std::uint64_t below, std::string_view line);
   using Signal = SendSignal::Which;
-  /// `grace`: with Signal::terminate, as ProgramShim::terminate has it.
+  /// `grace`: for Signal::terminate, as in ProgramShim::terminate.
   void signal(Signal signal, std::chrono::milliseconds grace = {});
   void drop_before(std::uint64_t position);
 
@@ -104,10 +104,10 @@ class ShimClient {
   std::uint64_t position_ = 0;
   bool attached_ = false;  ///< To an earlier agent's shim.
   bool started_ = false;   ///< on_started was called.
-  bool over_ = false;      ///< The last handler was.
+  bool over_ = false;      ///< The last handler was called.
   Descriptor connection_;
-  std::optional<ProcessInfo> shim_;  ///< Of the connection; nothing when it cannot be told.
-  int stopped_looks_ = 0;            ///< In a row that found it stopped.
+  std::optional<ProcessInfo> shim_;  ///< The shim of the connection; nothing if it is unknown.
+  int stopped_looks_ = 0;            ///< Consecutive checks that found it stopped.
   net::Watch watch_;
   net::Watch shim_watch_;
   net::Watch again_;
@@ -115,9 +115,9 @@ class ShimClient {
   MessageReader<ToAgent> messages_;
   std::string unsent_;
   std::int64_t sweeps_ = 0;
-  std::int64_t looks_ = 0;  ///< That found no way to the shim.
+  std::int64_t looks_ = 0;  ///< Checks that found no way to the shim.
   bool kill_wanted_ = false;
-  std::string unreadable_;  ///< Why a journal that is there cannot be opened, or "".
+  std::string unreadable_;  ///< Why an existing journal can't be opened, or "".
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
 };
 

@@ -10,7 +10,7 @@
 
 namespace hpsearch::workers {
 
-// An agent and a shim exchange these messages on their socket. Each message is one checked record
+// The messages that an agent and a shim exchange on their socket. Each message is one checked record
 // (checked_record.hpp).
 
 /// The answer to a question of the program.
@@ -35,12 +35,12 @@ struct AnswerBelow {
   }
 };
 
-/// Ends the program, or has it write a checkpoint.
+/// Ends the program, or makes it write a checkpoint.
 struct SendSignal {
   static constexpr const char* type = "signal";
   enum class Which : std::uint8_t { checkpoint, terminate, kill };
-  std::uint64_t which = 0;     ///< Which.
-  std::uint64_t grace_ms = 0;  ///< With `terminate`: until the program is killed.
+  std::uint64_t which = 0;     ///< Which signal.
+  std::uint64_t grace_ms = 0;  ///< With `terminate`: time until the program is killed.
   static void list_fields(auto& fields, auto& self) {
     fields("which", self.which);
     fields("grace_ms", self.grace_ms);
@@ -54,7 +54,7 @@ struct DropJournal {
   static void list_fields(auto& fields, auto& self) { fields("before", self.before); }
 };
 
-/// To a shim that keeps a spare: run the launch order of this attempt's directory.
+/// For a shim with a spare: run the launch order of this attempt's directory.
 struct RunAttempt {
   static constexpr const char* type = "run";
   std::string directory;
@@ -63,10 +63,10 @@ struct RunAttempt {
 
 using ToShim = std::variant<AnswerQuestion, AnswerBelow, SendSignal, DropJournal, RunAttempt>;
 
-/// The journal has grown; or the disk does not take it, which is said again and again.
+/// The journal has grown; or the disk rejects it, which is sent repeatedly.
 struct JournalNews {
   static constexpr const char* type = "journal";
-  std::string unwritten;  ///< Why, or "".
+  std::string unwritten;  ///< The reason, or "".
   static void list_fields(auto& fields, auto& self) { fields.bytes("unwritten", self.unwritten); }
 };
 
@@ -82,11 +82,11 @@ using ToAgent = std::variant<JournalNews, SpareEnded>;
 [[nodiscard]] std::string framed(const ToShim& message);
 [[nodiscard]] std::string framed(const ToAgent& message);
 
-/// Takes a stream of bytes apart into messages: ToShim or ToAgent.
+/// Splits a stream of bytes into messages: ToShim or ToAgent.
 template <class Message>
 class MessageReader {
  public:
-  /// The messages that are whole with these bytes; nothing if the stream is no such messages.
+  /// The messages that are complete with these bytes; nothing if the stream is invalid.
   [[nodiscard]] std::optional<std::vector<Message>> feed(std::string_view bytes);
 
   /// The number of bytes that are missing for the next message, or for its head.

@@ -11,11 +11,11 @@
 
 namespace hpsearch::workers {
 
-/// A program that was started before its attempt is there, and waits for it: it has the variables of its
-/// slot, imports what it needs, writes "ready" to its standard input, a socket, and reads there what it
-/// becomes.
+/// A program that was started before its attempt exists, and waits for it: it has the variables of its
+/// slot, imports its modules, writes "ready" to its standard input, a socket, and reads from it which program
+/// it becomes.
 ///
-/// What it prints before is read with what it prints as the attempt's program.
+/// Its earlier output is read together with the output of the attempt's program.
 ///
 /// Threads: the loop's.
 class SpareProgram {
@@ -23,21 +23,21 @@ class SpareProgram {
   using OnEnd = std::function<void(const std::string& why)>;
 
   /// Starts the program of the launch order in `place`, a directory of this spare, which gets its process
-  /// record. `on_end` is called when it has ended, and nothing is left of it; one that is not ready after
-  /// five minutes is killed. corrupt, not_found, unavailable: it cannot be started.
+  /// record. `on_end` is called when all its processes have exited; a spare that isn't ready after
+  /// five minutes is killed. corrupt, not_found, unavailable: it can't be started.
   [[nodiscard]] static engine::Result<std::unique_ptr<SpareProgram>> start(net::Loop& loop,
                                                                            const AttemptDirectory& place,
                                                                            OnEnd on_end);
 
-  /// From now on it is this program; `before_run` and `on_end` as ProgramShim::start has them, and the
-  /// on_end of the spare is not called any more. Any error: it is not, may have ended, and is to be killed.
+  /// Turns it into this program; `before_run` and `on_end` as for ProgramShim::start. The on_end of the spare
+  /// isn't called any more. After an error it isn't this program, may have ended, and must be killed.
   [[nodiscard]] engine::Result<RunningProgram> become(const ProgramStart& program,
                                                       const ProgramShim::BeforeRun& before_run,
                                                       ProgramShim::OnEnd on_end);
-  /// Kills it; on_end is not called any more, but `on_gone` when nothing is left of it.
-  void kill(std::function<void()> on_gone = {});
+  /// Kills it. Its on_end isn't called any more, but `on_killed` is when all its processes have exited.
+  void kill(std::function<void()> on_killed = {});
 
-  /// What it runs in, for its attempt to keep; at most once, and it has to outlive this.
+  /// Its ProgramShim, for its attempt to keep; at most once. It has to outlive this object.
   [[nodiscard]] std::unique_ptr<ProgramShim> take_programs() { return std::move(own_programs_); }
 
  private:
@@ -57,7 +57,7 @@ class SpareProgram {
   std::string heard_;
   bool is_late_ = false;
   OnEnd on_end_;
-  std::function<void()> on_gone_;
+  std::function<void()> on_killed_;
 };
 
 }  // namespace hpsearch::workers

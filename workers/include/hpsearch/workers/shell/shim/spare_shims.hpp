@@ -20,7 +20,7 @@
 namespace hpsearch::workers {
 
 /// The spares of a worker, at most one for the same slots: waiting shims (WaitingShim), each for the next
-/// attempt of one experiment. When this is gone, they end.
+/// attempt of one experiment. They end with this object.
 ///
 /// Threads: the loop's.
 class SpareShims {
@@ -29,26 +29,26 @@ class SpareShims {
 
   struct Taken {
     StartedShim shim;
-    std::string mark;  ///< The assignment that its program was started with.
+    std::string mark;  ///< The assignment with which its program was started.
   };
 
-  /// `directory` is theirs; `start` counts the starts of the worker, for names that no earlier one has used.
-  /// `on_shim` gets each child of this process, to be reaped.
+  /// `directory` is for the spares; `start` counts the starts of the worker, for names that no earlier one
+  /// has used. `on_shim` receives each child of this process, to be reaped.
   SpareShims(net::Loop& loop, std::filesystem::path directory, std::uint64_t start,
              std::filesystem::path shim, OnShim on_shim);
 
-  /// An attempt gets its slots, and is to run `program`: returns the spare for it, if there is one. All
-  /// others in its slots end; one that doesn't fit is the experiment's last.
+  /// An attempt gets its slots, and must run `program`: returns the spare for it, if there is one. All
+  /// others in its slots end; if a spare doesn't fit, its experiment gets no more.
   [[nodiscard]] std::optional<Taken> take(const jobs::LaunchSpec& spec, const ProgramStart& program);
 
   /// The attempt was started: a moment later, a spare is started for the next one in its slots, if its
   /// experiment wants that.
   void attempt_started(const jobs::LaunchSpec& spec, const ProgramStart& program);
 
-  /// The attempt has ended. The spare for its slots ends a minute later, if no other attempt takes it.
+  /// The attempt has ended. The spare for its slots ends a minute later unless another attempt takes it.
   void attempt_ended(const engine::AttemptKey& key);
 
-  /// No more spares.
+  /// Starts no more spares.
   void stop();
 
  private:
@@ -61,7 +61,7 @@ class SpareShims {
     net::Watch watch;
     net::Watch idle;
     MessageReader<ToAgent> messages{};
-    std::string why_ended{};  ///< As its shim says.
+    std::string why_ended{};  ///< The reason from its shim.
   };
   using Spares = std::list<Spare>;
 
@@ -76,7 +76,7 @@ class SpareShims {
   std::uint64_t count_ = 0;
   bool stopped_ = false;
   Spares spares_;
-  std::set<engine::ExperimentId> without_;  ///< Experiments whose spares were of no use.
+  std::set<engine::ExperimentId> without_;  ///< Experiments whose spares didn't fit.
 };
 
 }  // namespace hpsearch::workers

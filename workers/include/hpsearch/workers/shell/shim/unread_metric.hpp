@@ -12,19 +12,19 @@
 
 namespace hpsearch::workers {
 
-/// Looks in what a program prints for its search's metric, as long as nothing reports it: the commonest
-/// mistake is a metric that is printed and that no pattern reads. Looks at the first 10,000 lines only.
+/// Looks for the search's metric in a program's output while nothing reports it: the most common
+/// mistake is a printed metric that no pattern reads. Looks only at the first 10,000 lines.
 class UnreadMetric {
  public:
   /// "": looks for nothing.
   explicit UnreadMetric(std::string metric) : metric_(std::move(metric)), done_(metric_.empty()) {}
 
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// What the program reported: a metric with the same words ends the search for it, since it is read then.
+  /// A report of the program: a metric with the same words ends the search, because it is read.
   void hear(const ProgramMessage& message);
-  void look_at(std::string_view line);  ///< One that is no report. Cost: linear in its length.
+  void look_at(std::string_view line);  ///< A line that is no report. Cost: linear in its length.
 
-  /// What to tell the agent, once: after the 20th such line, or when the program `ended`. A program may print
+  /// The finding, once: after the 20th such line, or when the program has `ended`. A program may print
   /// a value before it reports it.
   [[nodiscard]] std::optional<UnreadMessage> take_finding(bool ended);
 
@@ -34,7 +34,7 @@ class UnreadMetric {
   std::size_t lines_ = 0;
   std::size_t matches_ = 0;
   std::optional<UnreadMessage> found_;
-  std::optional<patterns::MetricPattern> pattern_;  ///< Of what was found.
+  std::optional<patterns::MetricPattern> pattern_;  ///< The pattern for the finding.
 };
 
 }  // namespace hpsearch::workers

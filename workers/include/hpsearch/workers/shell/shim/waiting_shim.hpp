@@ -11,9 +11,9 @@
 
 namespace hpsearch::workers {
 
-/// A shim whose attempt is not there yet: it keeps a spare. When the agent sends RunAttempt, it becomes that
-/// attempt's Shim, which keeps the connection. Unlike that, it does not outlive its agent: when the
-/// connection closes, the spare is killed. When the spare ends by itself, it sends SpareEnded.
+/// A shim whose attempt doesn't exist yet: it has a spare. When the agent sends RunAttempt, it becomes that
+/// attempt's Shim, which takes over the connection. Unlike a Shim, it doesn't outlive its agent: when the
+/// connection closes, the spare is killed. When the spare ends early, it sends SpareEnded.
 ///
 /// Threads: the loop's. One per process.
 class WaitingShim {
@@ -21,11 +21,11 @@ class WaitingShim {
   using OnAttempt = std::function<void(const AttemptDirectory& attempt)>;
   using OnEnd = std::function<void()>;
 
-  /// `place`: the spare's directory, with its launch order; removed when the spare is an attempt's, or gone.
-  /// `on_attempt` is called before anything is done for the attempt.
+  /// `place`: the spare's directory, with its launch order; removed when an attempt takes the spare, or the
+  /// spare ends. `on_attempt` is called before any other action for the attempt.
   WaitingShim(net::Loop& loop, AttemptDirectory place, Descriptor agent, OnAttempt on_attempt, OnEnd on_end);
 
-  /// Any error: there is no spare.
+  /// After an error there is no spare.
   [[nodiscard]] engine::Status start();
 
  private:
@@ -44,8 +44,8 @@ class WaitingShim {
   net::Watch agent_watch_;
   MessageReader<ToShim> messages_;
   std::unique_ptr<SpareProgram> spare_;
-  bool has_ended_ = false;      ///< The spare, by itself.
-  std::unique_ptr<Shim> shim_;  ///< When it has an attempt.
+  bool has_ended_ = false;      ///< The spare ended early.
+  std::unique_ptr<Shim> shim_;  ///< Set when it has an attempt.
 };
 
 }  // namespace hpsearch::workers

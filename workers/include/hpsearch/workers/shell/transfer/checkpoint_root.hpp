@@ -7,12 +7,12 @@
 
 namespace hpsearch::workers {
 
-/// Whether this worker can store checkpoints below the directory, and whether it is the one that the daemon
-/// of that store sees there: the daemon leaves a mark in it (proto/wire/checkpoint_owner.hpp). Makes a
-/// directory there and removes it again.
+/// Checks that this worker can store checkpoints below the directory, and that it is the directory that the
+/// daemon of that store sees: the daemon leaves a mark in it (proto/wire/checkpoint_owner.hpp). Makes a
+/// directory there and removes it.
 ///
-/// Fails: with a sentence that says what is wrong and what to do.
-/// Threads: on any; a file server that is away may hold it.
+/// Fails: with a sentence that has the problem and the remedy.
+/// Threads: any; an unavailable file server may block it.
 [[nodiscard]] engine::Status check_checkpoint_root(const std::filesystem::path& root, std::uint64_t store);
 
 }  // namespace hpsearch::workers

@@ -36,7 +36,7 @@ class ContextCache {
   /// From now on they are fetched from there.
   void fetch_from(DaemonAccess daemon);
 
-  /// A context's tree, which stays as long as this is held. Nobody may change what is in it.
+  /// A context's tree, which stays while this is held. No process may change its content.
   using Tree = std::shared_ptr<const std::filesystem::path>;
 
   /// not_found: the daemon does not have it. unavailable: it could not be fetched or unpacked; later it may.

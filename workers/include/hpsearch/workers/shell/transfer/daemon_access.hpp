@@ -11,14 +11,14 @@ namespace hpsearch::workers {
 /// The way of one session to the daemon's HTTP interface, which serves contexts and takes logs and files.
 struct DaemonAccess {
   std::string address;  ///< As contexts_address() returns it; "" = the daemon has announced none.
-  std::string key;      ///< Of this session; "" = none is needed.
+  std::string key;      ///< The key of this session; "" = none is needed.
 };
 
 struct DaemonRequest {
   std::string method;
   std::string target;
   std::string body{};
-  std::string type = "application/json";  ///< Of the body.
+  std::string type = "application/json";  ///< The type of the body.
   std::chrono::milliseconds patience{};
   net::AnswerLimit limit{};
 };

@@ -19,17 +19,17 @@
 
 namespace hpsearch::workers {
 
-/// A trial's files as they were when the daemon was to be told of them.
+/// A trial's files at the time of a change that the daemon hasn't received.
 struct UnsentFiles {
-  engine::AttemptKey key;  ///< The last attempt of the trial here.
+  engine::AttemptKey key;  ///< The trial's last attempt here.
   std::optional<double> metric;
   bool larger_is_better = false;
-  std::uint64_t change = 0;  ///< Later ones have higher ones.
+  std::uint64_t change = 0;  ///< Higher for later changes.
   proto::DroppedFiles dropped;
-  files::Directory directory;  ///< The trial's.
+  files::Directory directory;  ///< The trial's directory.
 };
 
-/// Puts down which files an attempt's working directory begins with, so that KeptFiles knows what is new.
+/// Records the files with which an attempt's working directory begins, so that KeptFiles can find new ones.
 /// Call it before the program starts. Cost: one system call for each file.
 [[nodiscard]] engine::Status stamp_working_directory(const AttemptDirectory& attempt);
 
@@ -38,35 +38,35 @@ struct UnsentFiles {
 ///   trials/STORE/EXPERIMENT/kept.json
 ///   trials/STORE/EXPERIMENT/TRIAL/files/…  files.json  sent.json
 ///
-/// All of an experiment's files have a limit. If they are more, the trials with the worst metric lose theirs
-/// first, those without a metric before them; the trial that ended last loses its own only to the best one.
+/// All files of an experiment together have a limit. Beyond it, the trials with the worst metric lose their
+/// files first, those without a metric before them; the last trial loses its own only to the best one.
 ///
-/// Each change of a trial's files is to be sent to the daemon, which sent.json says until sent() is told:
-/// also the next worker on the directory knows.
+/// Each change of a trial's files must be sent to the daemon. sent.json records it until sent() is called, so
+/// that the next worker on the directory can send it, too.
 ///
-/// Owns:    trials/ in the worker's state directory. Programs can write there too: nothing is reached through
-///          a link.
-/// Threads: any, also several at once.
+/// Owns:    trials/ in the worker's state directory. Programs can write there, too, so links are never
+///          followed.
+/// Threads: any, even several at once.
 class KeptFiles {
  public:
   explicit KeptFiles(std::filesystem::path state_directory) : state_directory_(std::move(state_directory)) {}
 
-  /// Moves the files and links that are new or changed in an attempt's working directory to its trial's; of
-  /// earlier attempts of the trial those stay that have other paths. Caches of Python (__pycache__) and empty
-  /// directories are nobody's loss.
+  /// Moves new or changed files and links from an attempt's working directory to its trial's directory; files
+  /// of earlier attempts of the trial stay if their paths differ. Caches of Python (__pycache__) and empty
+  /// directories aren't kept.
   ///
-  /// What was dropped, as a sentence, or "". not_found, wrong_state: the working directory is not there any
-  /// more as the worker made it. Doing it again after a crash is fine.
+  /// Returns a sentence about dropped files, or "". not_found, wrong_state: the working directory was removed
+  /// or replaced. It may be repeated after a crash.
   [[nodiscard]] engine::Result<std::string> take(const AttemptDirectory& attempt,
                                                  const engine::AttemptKey& key, std::uint64_t store,
                                                  const Keeping& keeping);
 
   using TrialKey = std::pair<engine::ExperimentId, engine::TrialNumber>;
-  /// Whose files changed since the daemon took them. The first call for a store looks at all its trials.
+  /// The trials whose files changed since the daemon received them. The first call reads all trials.
   [[nodiscard]] std::vector<TrialKey> unsent(std::uint64_t store);
-  /// not_found, corrupt: nothing says what is to be sent.
+  /// not_found, corrupt: there is no record of what to send.
   [[nodiscard]] engine::Result<UnsentFiles> unsent_files(std::uint64_t store, const TrialKey& trial);
-  /// The daemon has taken or refused them; if they have not changed since, that was all.
+  /// The daemon has received or refused them; unless they have changed since, nothing is left to send.
   void sent(std::uint64_t store, const UnsentFiles& files);
   void forget_unsent(std::uint64_t store, const TrialKey& trial);
 
@@ -74,8 +74,8 @@ class KeptFiles {
   void look_for_unsent(std::uint64_t store);
 
   std::filesystem::path state_directory_;
-  std::mutex mutex_;                                    ///< One trial after the other: all share kept.json.
-  std::map<std::uint64_t, std::set<TrialKey>> unsent_;  ///< By store, once it was looked at.
+  std::mutex mutex_;  ///< Allows one trial at a time, because all share kept.json.
+  std::map<std::uint64_t, std::set<TrialKey>> unsent_;  ///< By store, after its first use.
 };
 
 }  // namespace hpsearch::workers

@@ -4,12 +4,12 @@
 
 namespace hpsearch::workers {
 
-/// Where a harness finds the storage of its checkpoints; the Determined package has this path built in.
+/// The path at which a harness looks for its checkpoint storage. It is built into the Determined package.
 inline constexpr const char* determined_storage_path = "/determined_shared_fs";
 
-/// An effective experiment (engine::to_value) as the Determined 0.24 harness reads one: with every default of
-/// that release, since it indexes without fallback, and with checkpoints on determined_storage_path, from
-/// where they become this trial's checkpoints whatever the experiment's own storage is.
+/// An effective experiment (engine::to_value) in the form that the Determined 0.24 harness reads: with every
+/// default of that release, because the harness has no fallbacks, and with checkpoints in
+/// determined_storage_path, from which they become this trial's checkpoints in any storage.
 [[nodiscard]] engine::Value determined_config(const engine::Value& effective);
 
 }  // namespace hpsearch::workers

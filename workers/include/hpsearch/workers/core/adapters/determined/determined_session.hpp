@@ -18,7 +18,7 @@
 
 namespace hpsearch::workers {
 
-/// The attempt as a Determined harness knows it.
+/// The attempt in the harness's terms.
 struct DeterminedTrial {
   std::uint64_t experiment = 0;
   std::uint64_t trial = 0;
@@ -27,23 +27,23 @@ struct DeterminedTrial {
   std::string token;       ///< Requests without it are rejected.
   engine::Value config;    ///< determined_config()
   engine::Value hparams;
-  engine::Units length{1};  ///< Where to train first, in the experiment's unit.
+  engine::Units length{1};  ///< The first length to train to, in the experiment's unit.
   std::string unit = "batches";
   std::uint64_t slots =
-      0;  ///< As the harness counts: devices, or processes to start on the processors. Of each node.
-  std::vector<std::string> addresses{"127.0.0.1"};  ///< Of its nodes, by rank.
+      0;  ///< Slots per node as the harness counts them: devices, or processes if there are no devices.
+  std::vector<std::string> addresses{"127.0.0.1"};  ///< The addresses of its nodes, by rank.
   std::uint64_t rank = 0;                           ///< This node's.
-  engine::Value latest_checkpoint;  ///< As CheckpointToTake::record once was; null on a fresh start.
+  engine::Value latest_checkpoint;                  ///< Its CheckpointToTake::record; null on a fresh start.
 };
 
-/// One request of a harness, on its connection until it is replied to.
+/// A request of a harness, on its connection until the reply.
 using DeterminedRequestId = engine::Id<struct DeterminedRequestKind>;
 
 struct DeterminedRequest {
   DeterminedRequestId id;
   std::string method;
   std::string path;
-  std::string timeout_seconds;  ///< Of the query; "" = absent.
+  std::string timeout_seconds;  ///< From the query; "" = absent.
   std::string authorization;    ///< "Bearer TOKEN"
   std::string body;
 };
@@ -53,12 +53,12 @@ struct DeterminedReply {
   unsigned status = 200;
   std::string body;
 };
-/// A line for the attempt's report socket; the next one follows after answered() has got its answer.
+/// A line for the attempt's report socket; the next one follows after answered() was called.
 struct SendToWorker {
   std::string line;
 };
-/// What lies below the storage's directory `uuid` becomes the attempt's checkpoint, with `record` beside it;
-/// then taken().
+/// The content of the storage's directory `uuid` becomes the attempt's checkpoint, with `record` beside it;
+/// then taken() is called.
 struct CheckpointToTake {
   std::string uuid;
   engine::Value record;
@@ -74,19 +74,19 @@ struct UnknownRequest {
 using DeterminedEffect =
     std::variant<DeterminedReply, SendToWorker, CheckpointToTake, ModelToPack, UnknownRequest>;
 
-/// Speaks the REST interface of Determined 0.24 with the genuine harness of one attempt, and the line
-/// protocol of the attempt's report socket with the worker (docs/adr/0008): whatever the harness reports
-/// takes the way of every program's reports, and whatever the searcher decides comes back as an answer.
+/// Implements the REST interface of Determined 0.24 for the real harness of one attempt, and the line
+/// protocol of the attempt's report socket for the worker (docs/adr/0008): reports of the harness
+/// become reports of a program, and decisions of the searcher come back as answers.
 ///
-/// The searcher's operations are lengths: completing one is the report at that length, which is answered when
-/// the searcher has decided; "continue" makes the next operation, "pause" and "stop" say that there is none.
-/// Both also preempt: the worker is asked once a second whether it wants the harness to leave.
+/// The searcher's operations are lengths: completing one is the report at that length, whose answer is
+/// the searcher's decision; "continue" makes the next operation, "pause" and "stop" mean that there is none.
+/// Both also preempt: once a second, the session asks the worker whether the harness should exit.
 ///
-/// Of a trial on several nodes there is one session on each. What is reported, asked and saved passes through
-/// the harness's chief, which is on the node with rank 0; the others are told where everybody is, and say
-/// nothing.
+/// A trial on several nodes has one session on each. Reports, questions and checkpoints pass through
+/// the harness's chief, which is on the node with rank 0; the other sessions only provide the addresses of
+/// the nodes.
 ///
-/// Units:   operations are in the experiment's unit, the harness's own steps in batches (DeterminedSteps).
+/// Units:   operations are in the experiment's unit, the harness's steps in batches (DeterminedSteps).
 /// Owns:    values only; no socket, file or clock.
 /// Threads: none of its own; callers take turns.
 /// Cost:    O(size of the body) per request.
@@ -103,10 +103,10 @@ class DeterminedSession {
   void check_timers(engine::Instant now, Effects& out);
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
-  /// The harness has exited: returns its reports that were not sent.
+  /// The harness has exited: returns reports that haven't been sent.
   void ended(Effects& out);
-  /// The exit status of the attempt's program when the harness exited with `status`: one that was
-  /// preempted asks to be run again.
+  /// The exit status of the attempt's program if the harness exited with `status`: after a
+  /// preemption it asks to be run again.
   [[nodiscard]] int exit_status(int status) const noexcept;
 
  private:
@@ -123,7 +123,7 @@ class DeterminedSession {
   struct Measured {
     std::uint64_t steps = 0;
     engine::Value metrics;
-    bool decisive = false;  ///< The searcher's metric is among them.
+    bool decisive = false;  ///< It has the searcher's metric.
   };
 
   void about_trial(std::string_view what, const DeterminedRequest& request, Effects& out);
@@ -147,7 +147,7 @@ class DeterminedSession {
   void on_directive(const engine::Value& answer, Effects& out);
   void end_polls(Effects& out);
   [[nodiscard]] std::string report_line(engine::Units step, engine::Value metrics) const;
-  [[nodiscard]] bool leaves() const noexcept { return told_ || preempted_; }
+  [[nodiscard]] bool leaves() const noexcept { return ended_by_answer_ || preempted_; }
   [[nodiscard]] bool speaks() const noexcept { return trial_.rank == 0; }
 
   DeterminedTrial trial_;
@@ -155,20 +155,20 @@ class DeterminedSession {
   bool smaller_is_better_ = true;
   DeterminedSteps steps_;
   engine::Units length_{};
-  bool told_ = false;       ///< The worker answered pause or stop.
-  bool preempted_ = false;  ///< The batch system under the harness preempts it.
-  bool leaving_ = false;    ///< The harness reports that it leaves for that.
+  bool ended_by_answer_ = false;  ///< The worker answered pause or stop.
+  bool preempted_ = false;        ///< The batch system under the harness preempts it.
+  bool leaving_ = false;          ///< The harness reported that it exits because of that.
   bool invalid_ = false;
 
-  std::deque<Question> questions_;  ///< The first one is sent when `open_`.
+  std::deque<Question> questions_;  ///< The first one is sent if `open_`.
   bool open_ = false;
   std::optional<engine::Instant> poll_at_;
   std::vector<LongPoll> polls_;
 
-  std::optional<std::uint64_t> last_steps_;  ///< Step of the last metrics.
-  std::deque<Measured> unplaced_;            ///< Before it is known which step of the experiment's this is.
-  std::optional<Measured> at_length_;        ///< Said with the operation's completion.
-  std::optional<Measured> last_;             ///< Validation.
+  std::optional<std::uint64_t> last_steps_;  ///< The step of the last metrics.
+  std::deque<Measured> unplaced_;            ///< Reports before their step in the experiment's unit is known.
+  std::optional<Measured> at_length_;        ///< Sent with the completion of the operation.
+  std::optional<Measured> last_;             ///< The last validation.
   std::optional<double> best_;
   std::optional<Question> taking_;                    ///< Waits for its files.
   std::map<std::string, engine::Value> checkpoints_;  ///< By uuid.

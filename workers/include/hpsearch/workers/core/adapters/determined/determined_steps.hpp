@@ -9,23 +9,23 @@
 
 namespace hpsearch::workers {
 
-/// Turns a harness's steps, which are batches for Trial classes and whatever a Core API script counts
-/// otherwise, into the experiment's unit.
+/// Converts a harness's steps, which are batches for Trial classes and any unit for Core API scripts,
+/// into the experiment's unit.
 ///
-/// Exact where the configuration says how many records a batch and an epoch have, and where the unit is the
-/// user's own word; else learned from what the harness says about its progress.
+/// Exact if the configuration has the number of records of a batch and an epoch, or if the unit is the
+/// user's own; otherwise learned from the progress that the harness reports.
 class DeterminedSteps {
  public:
   /// `config`: determined_config(), for records_per_epoch; `hparams` for global_batch_size.
   DeterminedSteps(std::string_view unit, const engine::Value& config, const engine::Value& hparams);
 
-  /// Until then at() is a guess: one step for one unit.
+  /// Until then at() is a guess: one step is one unit.
   [[nodiscard]] bool known() const noexcept { return exact_ || learned_; }
 
-  /// The harness has done `steps` of its own and calls that `position`, in the experiment's unit.
+  /// The harness reports that `steps` of its own are `position` in the experiment's unit.
   void learn(std::uint64_t steps, double position) noexcept;
 
-  /// Rounded down: a unit that is not over does not count.
+  /// Rounded down: an incomplete unit doesn't count.
   [[nodiscard]] engine::Units at(std::uint64_t steps) const noexcept;
 
  private:

@@ -4,8 +4,8 @@
 
 namespace hpsearch::workers {
 
-/// Directory of the attempt's that MA_JOB_DIR names; it holds the code's directory under its user's name for
-/// it.
+/// The attempt's directory that MA_JOB_DIR names; it has the code's directory, under the name that the user
+/// gave it.
 inline constexpr std::string_view job_directory = "input/job";  // Below the attempt's ml.
 
 }  // namespace hpsearch::workers

@@ -7,7 +7,7 @@
 
 namespace hpsearch::workers {
 
-// The hyperparameters of one trial in PAI's forms. A name or value that these cannot carry is left out.
+// The hyperparameters of one trial in PAI's forms. Names or values that these can't carry are left out.
 
 [[nodiscard]] std::string pai_user_args(const HyperparameterForms& forms);             ///< PAI_USER_ARGS
 [[nodiscard]] std::string pai_hps(const HyperparameterForms& forms, bool as_strings);  ///< PAI_HPS
@@ -15,7 +15,7 @@ namespace hpsearch::workers {
 /// PAI_HPS_<NAME>
 [[nodiscard]] std::map<std::string, std::string> pai_variables(const HyperparameterForms& forms);
 
-/// hyperparameters.json: every value as the text that PAI_HPS_<NAME> has.
+/// hyperparameters.json: every value as text, the same as in PAI_HPS_<NAME>.
 [[nodiscard]] inline std::string pai_hyperparameters_json(const HyperparameterForms& forms) {
   return pai_hps(forms, true);
 }
