@@ -117,10 +117,22 @@ test("a time selected in the timeline filters events and trials", async () => {
 });
 
 test("a table of more than 100,000 trials comes in pages that the daemon sorts, and says so", async () => {
+    let delayed = true;
+    let answerNow;
+    const wait = new Promise((done) => (answerNow = done));
     const base = await stage.behind("", (question, answer, url) => {
         // The stream would tell the true number of trials.
         if (url.startsWith("/api/v1/stream")) answer.writeHead(404).end();
         if (answer.headersSent) return true;
+        // The second condition's answer comes late.
+        if (delayed && url.includes("/columns?") && url.includes(encodeURIComponent("hidden>4"))) {
+            delayed = false;
+            void wait.then(() => stage.api(url.slice("/api/v1/".length))).then((late) => {
+                answer.writeHead(200, {"Content-Type": "application/json"});
+                answer.end(JSON.stringify(late));
+            });
+            return true;
+        }
         if (url !== `/api/v1/experiments/${search}`) return false;
         void stage.api(`experiments/${search}`).then((detail) => {
             answer.writeHead(200, {"Content-Type": "application/json"});
@@ -142,6 +154,22 @@ test("a table of more than 100,000 trials comes in pages that the daemon sorts, 
     await page.getByRole("button", {name: "hidden"}).click();
     const hidden = [...trials].sort((a, b) => a.hparams.hidden - b.hparams.hidden || a.trial - b.trial).map((each) => each.trial);
     await until(async () => JSON.stringify((await shown()).slice(0, 10)) === JSON.stringify(hidden.slice(0, 10)), "rows by hidden");
+    // The terms of the condition are chips, and stay until those of the next one are known.
+    const chips = async () => (await page.locator(".where .chip .mono").allTextContents()).join("|");
+    const filter = async (text) => {
+        await page.getByLabel("Filter by a condition").fill(text);
+        await page.keyboard.press("Enter");
+    };
+    await choice(page, "Reached").selectOption("1");
+    await filter("hidden>2 and state=completed");
+    await until(async () => (await chips()) === "hidden>2|state=completed", "chips of the condition");
+    await filter("hidden>4 and hidden>2");
+    assert.equal(await chips(), "hidden>2|state=completed");
+    assert.ok(await page.locator(".where .chip").first().isDisabled(), "they are of the condition before");
+    answerNow();
+    await until(async () => (await chips()) === "hidden>4|hidden>2", "chips of the next condition");
+    await page.locator(".where .chip").first().click();
+    await until(async () => (await chips()) === "hidden>2", "the condition without its first term");
     await page.getByLabel("Filter by a condition").fill("nothing>5");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").filter({hasText: "nothing"}).waitFor();

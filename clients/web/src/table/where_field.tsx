@@ -1,5 +1,5 @@
 // The filter of a table: a condition as text, and its terms as chips. The daemon reads it.
-import {useEffect, useId, useState} from "preact/hooks";
+import {useEffect, useId, useRef, useState} from "preact/hooks";
 import {t} from "../i18n/texts";
 
 export function WhereField({
@@ -13,8 +13,8 @@ export function WhereField({
     value: string;
     /// The daemon's sentence about a condition that it can't read.
     problem: string | undefined;
-    /// The texts that the condition joins by `and`.
-    terms: readonly string[];
+    /// The texts that the condition joins by `and`; undefined until the daemon has answered.
+    terms: readonly string[] | undefined;
     names: readonly string[];
     example: string;
     onChange: (text: string) => void;
@@ -22,6 +22,10 @@ export function WhereField({
     const [text, setText] = useState(value);
     const id = useId();
     useEffect(() => setText(value), [value]);
+    // The chips of the condition before stay in their place while the daemon reads the next one.
+    const lastTerms = useRef<readonly string[]>([]);
+    if (terms !== undefined) lastTerms.current = terms;
+    const shownTerms = lastTerms.current;
     return (
         <form
             class="where"
@@ -56,17 +60,18 @@ export function WhereField({
                     {problem}
                 </span>
             )}
-            {terms.length > 0 && (
+            {shownTerms.length > 0 && (
                 <span class="chips">
-                    {terms.map((term, index) => (
+                    {shownTerms.map((term, index) => (
                         <button
                             type="button"
                             key={index}
                             class="chip"
                             aria-pressed="true"
+                            disabled={terms === undefined}
                             title={t("where.remove", {text: term})}
                             aria-label={t("where.remove", {text: term})}
-                            onClick={() => onChange(terms.filter((_, other) => other !== index).join(" and "))}
+                            onClick={() => onChange(shownTerms.filter((_, other) => other !== index).join(" and "))}
                         >
                             <span class="mono">{term}</span> ×
                         </button>

@@ -16,10 +16,11 @@ import {Empty, Loading, View} from "../../design/states";
 import {toneOf} from "../../design/state_mark";
 import {trialStates} from "../../design/bars";
 import {Menu} from "../../design/menu";
-import {loadTrials, mostTrials, readColumns} from "../../table/load_trials";
+import {loadTrials, mostTrials} from "../../table/load_trials";
 import {extraFields, standardFields} from "../../table/fields";
 import {labelOf, trialColumn} from "../../table/trial_columns";
 import {daemonOrder, usePagedTrials} from "../../table/paged_trials";
+import {useMatching, useTerms} from "../../table/use_condition";
 import {useRows, type Rows} from "../../table/use_rows";
 import {VirtualTable} from "../../table/virtual_table";
 import {WhereField} from "../../table/where_field";
@@ -34,8 +35,8 @@ const firstExtras = ["slot_seconds", "reason"];
 interface Source {
     readonly columns: Columns;
     readonly rows: Rows;
-    /// The terms of the filter's condition, or why the daemon can't read it.
-    readonly terms: readonly string[];
+    /// The terms of the filter's condition, undefined until the daemon has answered, or why it can't read the condition.
+    readonly terms: readonly string[] | undefined;
     readonly problem: string | undefined;
     readonly matched: number;
     readonly total: number;
@@ -47,31 +48,8 @@ interface Source {
 const comparedBy = (query: ExperimentPageProps["query"], paged: boolean) => (paged || query.get("len") === "any" ? "metric" : "result");
 const defaultSort = (experiment: Experiment, by: string) => (experiment.smaller_is_better ? by : `-${by}`);
 
-const noTrials = new Uint32Array(0);
-
 /// The time between requests for all trials, in milliseconds.
 const refreshEvery = (experiment: Experiment) => (experiment.trials_total > 20_000 ? 5000 : 2000);
-
-/// The trials that satisfy the condition of the filter, as the daemon reads it.
-function useMatching({experiment, query}: ExperimentPageProps): {
-    where: string;
-    ready: boolean;
-    matching?: Uint32Array;
-    terms: readonly string[];
-    problem: string | undefined;
-} {
-    const where = query.get("where") ?? "";
-    const length = readLength(query.get("len"));
-    const path = `experiments/${experiment.id}/columns?fields=trial&where=${encodeURIComponent(where)}`;
-    const {data, problem} = useResource<Columns>(where === "" ? null : typeof length === "number" ? `${path}&length=${length}` : path, {
-        topic: `trials:${experiment.id}`,
-        every: refreshEvery(experiment),
-        read: readColumns,
-    });
-    if (where === "") return {where, ready: true, terms: [], problem: undefined};
-    if (data) return {where, ready: true, matching: columnOf(data, "trial")!.data as Uint32Array, terms: data.terms ?? [], problem: undefined};
-    return {where, ready: problem !== undefined, matching: noTrials, terms: [], problem: problem && (problem.message || t("state.unreachable"))};
-}
 
 /// All trials: filtered and sorted in a Web Worker.
 function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
@@ -95,7 +73,12 @@ function AllTrials(props: ExperimentPageProps & {columns: Columns}) {
         [columns, columns.filled, ranges, scale.logMetric, scale.clip, space, query.get("len")],
     );
     const busy = () => whole.current?.matches(":hover, :focus-within") === true || (whole.current?.querySelector(".virtual")?.scrollTop ?? 0) > 0;
-    const {where, ready, matching, terms, problem} = useMatching(props);
+    const {where, ready, matching, terms, problem} = useMatching(
+        experiment.id,
+        query.get("where") ?? "",
+        readLength(query.get("len")),
+        refreshEvery(experiment),
+    );
     const rows = useRows(
         ready ? columns : undefined,
         {
@@ -130,7 +113,9 @@ function PagedTable(props: ExperimentPageProps) {
         where: where !== "" && reached !== "" ? `(${where}) and ${reached}` : where + reached,
         states: query.list("state"),
     });
-    const {columns, problem, matched = 0} = trials;
+    const condition = useTerms(experiment.id, where);
+    const {columns, matched = 0} = trials;
+    const problem = condition.problem ?? trials.problem;
     const rows = useMemo(() => Uint32Array.from({length: columns?.filled ?? 0}, (_, row) => row), [columns]);
     if (!columns)
         return problem ? (
@@ -146,7 +131,7 @@ function PagedTable(props: ExperimentPageProps) {
             source={{
                 columns,
                 rows: {rows, fresh: 0, update: () => {}, ready: !trials.loading},
-                terms: [],
+                terms: problem ? [] : condition.terms,
                 problem: problem && (problem.message || t("state.unreachable")),
                 matched,
                 total: experiment.trials_total,
