@@ -80,11 +80,10 @@ std::string LogReader::read(std::uint64_t offset, std::uint64_t limit) const {
       break;
     }
     if (at < file.end()) {
-      const std::string path = log_file_name(name_, file.begin);
-      const Result<files::Descriptor> open = directory_->file(path);
-      const Result<std::string> bytes = open ? files::read_at(*directory_, *open, path, at - file.begin,
-                                                              std::min(limit - text.size(), file.end() - at))
-                                             : Result<std::string>(open.error());
+      const auto open = files::OpenFile::of(*directory_, log_file_name(name_, file.begin));
+      const Result<std::string> bytes =
+          open ? open->read(at - file.begin, std::min(limit - text.size(), file.end() - at))
+               : Result<std::string>(open.error());
       text += bytes ? *bytes : "";
     }
   }

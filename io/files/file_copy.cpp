@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <vector>
 
 #include "hpsearch/io/files/file_bytes.hpp"
@@ -28,19 +29,29 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-engine::Result<std::string> read_at(const Directory& directory, const Descriptor& file,
-                                    const std::filesystem::path& name, std::uint64_t offset,
-                                    std::size_t limit) {
+Result<OpenFile> OpenFile::of(const Directory& directory, const std::filesystem::path& name) {
+  Result<Descriptor> file = directory.file(name);
+  struct stat info {};
+  if (file && ::fstat(file->get(), &info) != 0) {
+    return directory.failed("cannot read", name, errno);
+  }
+  return file ? Result<OpenFile>(OpenFile(*std::move(file), directory.name() / name,
+                                          static_cast<std::uint64_t>(info.st_size)))
+              : file.error();
+}
+
+Result<std::string> OpenFile::read(std::uint64_t offset, std::size_t limit) const {
   std::string bytes(limit, '\0');
   std::size_t have = 0;
   while (have < limit) {
     const ssize_t got =
-        ::pread(file.get(), bytes.data() + have, limit - have, static_cast<off_t>(offset + have));
+        ::pread(descriptor_.get(), bytes.data() + have, limit - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) {
       continue;
     }
     if (got < 0) {
-      return directory.failed("cannot read", name, errno);
+      return engine::Error{engine::Errc::unavailable,
+                           "cannot read " + path_.string() + ": " + std::generic_category().message(errno)};
     }
     if (got == 0) {
       break;

@@ -410,7 +410,7 @@ void HttpSession::send(HttpResponse response) {
   if (response.status >= 400) {
     complete_failure(response);
   }
-  if (!response.stream && response.file.empty() && is_to_be_packed(response)) {
+  if (!response.stream && is_to_be_packed(response)) {
     sent_by_ = std::chrono::steady_clock::now() + write_deadline + time_for(response.body.size());
     response.stream = [text = std::make_shared<const std::string>(std::move(response.body))](
                           const std::shared_ptr<HttpBody>& body) {
@@ -422,24 +422,9 @@ void HttpSession::send(HttpResponse response) {
     begin_body(response);
     return;
   }
-  if (!response.file.empty()) {
-    http::file_body::value_type file;
-    AsioError error;
-    file.open(response.file.c_str(), beast::file_mode::scan, error);
-    if (!error) {
-      const std::uint64_t size = file.size();
-      file_response_ = head_of(response, http::response<http::file_body>{});
-      file_response_.body() = std::move(file);
-      write(file_response_, size);
-      return;
-    }
-    response = refusal(404, "not_found", "it is not there any more");
-    complete_failure(response);
-  }
-  const std::size_t size = response.body.size();
   response_ = head_of(response, http::response<http::string_body>{});
   response_.body() = std::move(response.body);
-  write(response_, size);
+  write();
 }
 
 void HttpSession::complete_failure(HttpResponse& response) const {
@@ -483,23 +468,22 @@ Message HttpSession::head_of(const HttpResponse& response, Message message) {
 template http::response<http::empty_body> HttpSession::head_of(const HttpResponse&,
                                                                http::response<http::empty_body>);
 
-template <class Message>
-void HttpSession::write(Message& message, std::uint64_t size) {
-  message.prepare_payload();
-  if (message.result() == http::status::no_content || message.result() == http::status::not_modified) {
-    message.erase(http::field::content_length);
+void HttpSession::write() {
+  response_.prepare_payload();
+  if (response_.result() == http::status::no_content || response_.result() == http::status::not_modified) {
+    response_.erase(http::field::content_length);
   }
   const auto then = [self = shared_from_this()](AsioError error, std::size_t) {
     const LoopLag::Turn turn(self->shared_->lag);
     self->written(error);
   };
   if (is_head_) {
-    head_ = http::response<http::empty_body>(message.base());
+    head_ = http::response<http::empty_body>(response_.base());
     stream_.plain().expires_after(write_deadline);
     http::async_write(stream_, head_, then);
   } else {
-    stream_.plain().expires_after(write_deadline + time_for(size));
-    http::async_write(stream_, message, then);
+    stream_.plain().expires_after(write_deadline + time_for(response_.body().size()));
+    http::async_write(stream_, response_, then);
   }
 }
 

@@ -121,8 +121,8 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession>, publ
   void complete_failure(HttpResponse& response) const;
   template <class Message>
   Message head_of(const HttpResponse& response, Message message);
-  template <class Message>
-  void write(Message& message, std::uint64_t size);
+  /// Sends response_.
+  void write();
   void written(AsioError error);
   [[nodiscard]] bool is_to_be_packed(const HttpResponse& response) const;
   void begin_body(const HttpResponse& response);
@@ -150,7 +150,6 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession>, publ
   std::string what_;     ///< Its method and path, for the log.
   boost::beast::http::response<boost::beast::http::empty_body> interim_;
   boost::beast::http::response<boost::beast::http::string_body> response_;
-  boost::beast::http::response<boost::beast::http::file_body> file_response_;
   boost::beast::http::response<boost::beast::http::empty_body> head_;
   std::optional<boost::beast::http::response_serializer<boost::beast::http::empty_body>> head_writer_;
   std::unique_ptr<Streamed> streamed_;

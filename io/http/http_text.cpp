@@ -266,6 +266,10 @@ std::string_view HttpRequest::header(std::string_view name) const noexcept {
   return {};
 }
 
+std::pair<std::string, std::string> range_header(std::uint64_t offset, std::uint64_t limit) {
+  return {"Range", "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + limit - 1)};
+}
+
 std::string percent_encoded(std::string_view text) {
   static constexpr std::string_view digits = "0123456789ABCDEF";
   static constexpr std::string_view plain =

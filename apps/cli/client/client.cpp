@@ -121,12 +121,18 @@ Outcome<Value> Client::get_list(const std::string& target, const std::string& na
   }
 }
 
-Outcome<std::string> Client::get_bytes(const std::string& target) const {
-  const auto response = net::http_request(address_, "GET", target, "", timeout_, headers());
+Outcome<std::string> Client::get_bytes(const std::string& target, std::uint64_t offset,
+                                       std::uint64_t limit) const {
+  net::HttpHeaders all = headers();
+  all.push_back(net::range_header(offset, limit));
+  const auto response = net::http_request(address_, "GET", target, "", timeout_, all);
   if (!response) {
     return failure_of(response.error());
   }
-  if (response->status != 200) {
+  if (response->status == 416) {
+    return std::string();  // It ends before `offset`.
+  }
+  if (response->status != 200 && response->status != 206) {
     const Outcome<Value> answer = read_answer(response->status, response->body, address_);
     return answer ? failure_of_status(response->status, Value()) : answer.failure();
   }

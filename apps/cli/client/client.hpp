@@ -27,8 +27,9 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> get(const std::string& target) const;
   /// All pages of a list, {NAME: entries}. The daemon numbers the entries; `target` must have no query.
   [[nodiscard]] Outcome<engine::Value> get_list(const std::string& target, const std::string& name) const;
-  /// The unchanged bytes of the answer.
-  [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target) const;
+  /// At most `limit` of the answer's bytes, from `offset` on; "" if it ends before.
+  [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target, std::uint64_t offset,
+                                               std::uint64_t limit) const;
   /// Opens a text/event-stream. `last_id`: the message after which it begins; "" = as the target says.
   [[nodiscard]] Outcome<net::HttpReading> stream(const std::string& target, const std::string& last_id) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,

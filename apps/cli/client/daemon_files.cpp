@@ -54,8 +54,8 @@ Outcome<Done> fetch(const Client& client, const std::string& target, const Remot
   files::Sha256 digest;
   for (std::uint64_t offset = 0; offset < file.bytes;) {
     const Outcome<std::string> piece =
-        client.get_bytes(target + "/" + file.digest + "?worker=" + std::to_string(remote.worker) +
-                         "&offset=" + std::to_string(offset));
+        client.get_bytes(target + "/" + file.digest + "?worker=" + std::to_string(remote.worker), offset,
+                         proto::most_piece_bytes);
     if (!piece) {
       return piece.failure();
     }

@@ -153,10 +153,9 @@ Result<std::string> CheckpointArchive::read(std::uint64_t offset, std::size_t li
     const std::uint64_t content_from = at - part->head.size();
     if (content_from < part->size && bytes.size() < limit) {
       const auto wanted = std::min<std::uint64_t>(part->size - content_from, limit - bytes.size());
-      const Result<files::Descriptor> file = checkpoint_.file(part->path);
+      const auto file = files::OpenFile::of(checkpoint_, part->path);
       const Result<std::string> content =
-          file ? files::read_at(checkpoint_, *file, part->path, content_from, wanted)
-               : Result<std::string>(file.error());
+          file ? file->read(content_from, wanted) : Result<std::string>(file.error());
       if (!content) {
         return content.error();
       }

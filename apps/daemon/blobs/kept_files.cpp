@@ -71,12 +71,6 @@ void remove_others(const Directory& set, const std::map<std::string, std::uint64
   }
 }
 
-Result<std::string> read_at(const Directory& directory, const std::string& name, std::uint64_t offset,
-                            std::uint64_t limit) {
-  const Result<files::Descriptor> file = directory.file(name);
-  return file ? files::read_at(directory, *file, name, offset, limit) : file.error();
-}
-
 /// Syncs the directories above the set, so that their entries are durable as well.
 Status sync_above(const std::string& directory, const KeptSet& set) {
   const Result<Directory> root = Directory::open(directory);
@@ -116,9 +110,10 @@ struct KeptStore::Arriving {
       return &part;
     }
     part = Part{};
+    const auto file = files::OpenFile::of(directory, part_of(digest));
     while (part.bytes < size) {
       const Result<std::string> piece =
-          read_at(directory, part_of(digest), part.bytes, proto::most_piece_bytes);
+          file ? file->read(part.bytes, proto::most_piece_bytes) : Result<std::string>(file.error());
       if (!piece || piece->empty()) {
         parts.erase({set, digest});
         return piece ? Error{Errc::unavailable, "content became shorter while it was read"} : piece.error();
@@ -374,14 +369,14 @@ void KeptStore::lists_of(engine::ExperimentId experiment, engine::TrialNumber tr
   });
 }
 
-void KeptStore::read(const KeptSet& set, const std::string& digest, std::uint64_t offset, std::uint64_t limit,
-                     ReadAnswer answer) {
-  disk_.run([set, digest, offset, limit, answer = std::move(answer),
-             directory = directory_]() -> net::Background::Afterwards {
-    const Result<Directory> there = open_set(directory, set);
-    return [answer, bytes = there ? read_at(*there, digest, offset, limit)
-                                  : Result<std::string>(there.error())] { answer(bytes); };
-  });
+void KeptStore::open(const KeptSet& set, const std::string& digest, OpenAnswer answer) {
+  disk_.run(
+      [set, digest, answer = std::move(answer), directory = directory_]() -> net::Background::Afterwards {
+        const Result<Directory> there = open_set(directory, set);
+        auto file = std::make_shared<Result<files::OpenFile>>(there ? files::OpenFile::of(*there, digest)
+                                                                    : Result<files::OpenFile>(there.error()));
+        return [answer, file] { answer(std::move(*file)); };
+      });
 }
 
 }  // namespace hpsearch::daemon

@@ -14,6 +14,7 @@
 #include "daemon/blobs/kept_quota.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/background.hpp"
 #include "hpsearch/proto/encoding/text_piece.hpp"
@@ -120,10 +121,10 @@ class KeptStore {
   using ListsAnswer = std::function<void(const engine::Result<Lists>&)>;
   void lists_of(engine::ExperimentId experiment, engine::TrialNumber trial, ListsAnswer answer);
 
-  /// Up to `limit` bytes of the content. not_found: it is not stored here.
-  using ReadAnswer = std::function<void(const engine::Result<std::string>&)>;
-  void read(const KeptSet& set, const std::string& digest, std::uint64_t offset, std::uint64_t limit,
-            ReadAnswer answer);
+  /// Opens the content. It can be read to its end when it has to make room meanwhile. not_found: it is not
+  /// stored here.
+  using OpenAnswer = std::function<void(engine::Result<files::OpenFile>)>;
+  void open(const KeptSet& set, const std::string& digest, OpenAnswer answer);
 
   // -------------------------------------------------------------------------------------------------- logs
 

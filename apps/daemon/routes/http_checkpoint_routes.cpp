@@ -4,12 +4,10 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "daemon/blobs/checkpoint_archive.hpp"
 #include "daemon/blobs/checkpoint_remover.hpp"
-#include "daemon/http/byte_range.hpp"
-#include "daemon/http/http_pieces.hpp"
+#include "daemon/http/http_download.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/io/checkpoints/place.hpp"
@@ -20,8 +18,6 @@
 
 namespace hpsearch::daemon {
 namespace {
-
-constexpr std::size_t bytes_at_once = std::size_t{256} << 10U;
 
 /// Names a checkpoint and how to read its files, beside the loop.
 struct Asked {
@@ -116,63 +112,17 @@ void files(RequestContext& context, Call call) {
   });
 }
 
-/// Makes the pieces of an archive's range, beside the loop.
-std::function<void(TakePiece)> pieces_of(net::Background& reads,
-                                         std::shared_ptr<const CheckpointArchive> archive, ByteRange part) {
-  return [&reads, archive = std::move(archive), left = std::make_shared<ByteRange>(part)](TakePiece take) {
-    const std::size_t limit = std::min<std::uint64_t>(left->end - left->begin, bytes_at_once);
-    reads.run(
-        [archive, left, from = left->begin, limit, take = std::move(take)]() -> net::Background::Afterwards {
-          auto bytes = std::make_shared<Result<std::string>>(archive->read(from, limit));
-          return [left, bytes, take] {
-            if (!*bytes) {
-              take(std::nullopt);
-              return;
-            }
-            left->begin += (*bytes)->size();
-            take(BodyPiece{*std::move(*bytes), left->begin == left->end});
-          };
-        });
-  };
-}
-
-net::HttpResponse archive_answer(RequestContext& context, const Call& call, const Asked& asked,
-                                 CheckpointArchive archive) {
-  const net::HttpRequest& request = call.request;
-  const std::uint64_t all = archive.bytes();
-  std::string name = asked.id;
-  std::replace(name.begin(), name.end(), '/', '-');
-  const std::string tag = "\"" + name + "-" + std::to_string(all) + "\"";
-  const std::string_view unless = request.header("If-Range");
-  const RangeAnswer range =
-      unless.empty() || unless == tag ? range_of(request.header("Range"), all) : ByteRange{0, all};
-  if (std::holds_alternative<RangeNotThere>(range)) {
-    net::HttpResponse refused =
-        failure(416, Error{Errc::bad_request, "Range is \"" + std::string(request.header("Range")) +
-                                                  "\"; the archive has " + std::to_string(all) + " bytes"});
-    refused.headers.emplace_back("Content-Range", "bytes */" + std::to_string(all));
-    return refused;
-  }
-  const ByteRange part = std::get<ByteRange>(range);
-  net::HttpResponse response;
-  response.content_type = "application/x-tar";
-  response.headers = {{"Content-Disposition", "attachment; filename=\"checkpoint-" + name + ".tar\""},
-                      {"Accept-Ranges", "bytes"},
-                      {"ETag", tag}};
-  if (part.begin != 0 || part.end != all) {
-    response.status = 206;
-    response.headers.emplace_back("Content-Range", "bytes " + std::to_string(part.begin) + "-" +
-                                                       std::to_string(part.end - 1) + "/" +
-                                                       std::to_string(all));
-  }
-  response.content_length = part.end - part.begin;
-  response.stream = [&context, client = key_owner(call.caller), part,
-                     archive = std::make_shared<const CheckpointArchive>(std::move(archive))](
-                        std::shared_ptr<net::HttpBody> body) {
-    send_in_pieces(std::move(body), in_turn(context.lanes->of(Lane::checkpoints), client,
-                                            pieces_of(*context.checkpoint_reads, archive, part)));
-  };
-  return response;
+net::HttpResponse archive_answer(RequestContext& context, const Call& call, std::string name,
+                                 CheckpointArchive packed) {
+  const auto archive = std::make_shared<const CheckpointArchive>(std::move(packed));
+  return answer_with(
+      context, call,
+      {.bytes = archive->bytes(),
+       .tag = name + "-" + std::to_string(archive->bytes()),
+       .content_type = "application/x-tar",
+       .read = [archive](std::uint64_t offset, std::size_t limit) { return archive->read(offset, limit); },
+       .file_name = name + ".tar",
+       .lane = Lane::checkpoints});
 }
 
 void archive(RequestContext& context, Call call) {
@@ -180,11 +130,10 @@ void archive(RequestContext& context, Call call) {
     auto opened = open(asked);
     std::string top = "checkpoint-" + asked.id;
     std::replace(top.begin(), top.end(), '/', '-');
-    auto packed = opened
-                      ? CheckpointArchive::of(std::move(opened->directory), opened->manifest, std::move(top))
-                      : Result<CheckpointArchive>(opened.error());
+    auto packed = opened ? CheckpointArchive::of(std::move(opened->directory), opened->manifest, top)
+                         : Result<CheckpointArchive>(opened.error());
     auto response = std::make_shared<net::HttpResponse>(
-        packed ? archive_answer(context, call, asked, *std::move(packed)) : failure(packed.error()));
+        packed ? archive_answer(context, call, std::move(top), *std::move(packed)) : failure(packed.error()));
     return [reply = call.reply, response] { reply(std::move(*response)); };
   });
 }

@@ -1,7 +1,9 @@
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "daemon/http/http_download.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/proto/api/files.hpp"
@@ -19,10 +21,13 @@ void fetch(RequestContext& request_context, Call call) {
     call.reply(failure(not_here(call.digest)));
     return;
   }
-  HttpResponse response;
-  response.content_type = "application/x-tar";
-  response.file = request_context.about.contexts->path(call.digest);
-  call.reply(std::move(response));
+  const std::filesystem::path path = request_context.about.contexts->path(call.digest);
+  const auto directory = files::Directory::open(path.parent_path());
+  auto file = directory ? files::OpenFile::of(*directory, path.filename())
+                        : Result<files::OpenFile>(directory.error());
+  call.reply(file ? answer_with(request_context, call,
+                                download_of(*std::move(file), call.digest, "application/x-tar"))
+                  : failure(file.error().code == Errc::not_found ? not_here(call.digest) : file.error()));
 }
 
 /// The number of contexts of the largest size that one client may leave unused.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -6,6 +5,7 @@
 #include <utility>
 
 #include "daemon/blobs/kept_store.hpp"
+#include "daemon/http/http_download.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/proto/api/files.hpp"
 #include "hpsearch/proto/api/schema.hpp"
@@ -95,10 +95,8 @@ void list_trial(RequestContext& context, Call call) {
 void fetch(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
   const auto worker = number_of(call.request, "worker", 0);
-  const auto offset = number_of(call.request, "offset", 0);
-  const auto limit = number_of(call.request, "limit", proto::most_piece_bytes);
-  if (const Error* error = first_error(worker, offset, limit)) {
-    call.reply(failure(*error));
+  if (!worker) {
+    call.reply(failure(worker.error()));
     return;
   }
   if (!record) {
@@ -108,24 +106,17 @@ void fetch(RequestContext& context, Call call) {
   if (!keeps_files(context, call)) {
     return;
   }
-  context.about.kept->read({call.experiment(), call.trial(), engine::WorkerId(*worker)}, call.digest, *offset,
-                           std::min<std::uint64_t>(*limit, proto::most_piece_bytes),
-                           [reply = call.reply](const Result<std::string>& bytes) {
-                             if (!bytes) {
-                               reply(failure(bytes.error()));
-                               return;
-                             }
-                             net::HttpResponse response;
-                             response.content_type = "application/octet-stream";
-                             response.body = *bytes;
-                             reply(std::move(response));
-                           });
+  context.about.kept->open(
+      {call.experiment(), call.trial(), engine::WorkerId(*worker)}, call.digest,
+      [&context, call](Result<files::OpenFile> file) {
+        call.reply(file ? answer_with(context, call,
+                                      download_of(*std::move(file), call.digest, "application/octet-stream"))
+                        : failure(file.error()));
+      });
 }
 
 constexpr QueryParameter content_query[] = {
     {"worker", QueryParameter::Kind::whole_number, "As the list of files names it."},
-    {"offset", QueryParameter::Kind::whole_number, "Of the first byte."},
-    {"limit", QueryParameter::Kind::whole_number, "The most bytes; long pieces end earlier."},
 };
 
 constexpr Route file_table[] = {
@@ -143,7 +134,8 @@ constexpr Route file_table[] = {
      "/api/v1/experiments/{experiment}/trials/{trial}/files/{digest}",
      Role::viewer,
      &fetch,
-     {"fetch_file", "files", "Answers a piece of a file", nullptr, nullptr, 200, "application/octet-stream"},
+     {"fetch_file", "files", "Answers a file, or a range of its bytes", nullptr, nullptr, 200,
+      "application/octet-stream"},
      content_query},
 };
 

@@ -172,7 +172,11 @@ TEST_F(ContextsOfWorkspaces, DigestGivesNoAccessFromAnotherWorkspace) {
   ASSERT_EQ(put(archive_, ann), 201U);
   const std::string path = "/api/v1/contexts/" + digest_;
   const auto theirs = [&] {
-    EXPECT_EQ(daemon_.ask("GET", path, "", ann).status, 200U);
+    const auto hers = daemon_.ask("GET", path, "", ann);
+    EXPECT_EQ(hers.status, 200U);
+    EXPECT_EQ(hers.text, archive_);
+    EXPECT_EQ(hers.header("ETag"), "\"" + digest_ + "\"");
+    EXPECT_EQ(daemon_.ask("HEAD", path, "", ann).header("Content-Length"), std::to_string(archive_.size()));
     EXPECT_EQ(daemon_.ask("GET", path, "", bob).status, 404U);
     EXPECT_EQ(daemon_.ask("HEAD", path, "", bob).status, 404U);
     const auto refused = submit(digest_, "vision", bob);

@@ -73,11 +73,14 @@ class KeptFilesTest : public testing::Test {
   /// The number of files in the trial's list.
   std::size_t listed() { return listing().count("files"); }
   std::string fetched(const std::string& digest) {
-    std::optional<std::string> bytes;
-    daemon_.kept->read({key_.experiment, key_.trial, engine::WorkerId(1)}, digest, 0, 1U << 20U,
-                       [&](const engine::Result<std::string>& got) { bytes = got ? *got : "none"; });
-    daemon_.pump_until([&] { return bytes.has_value(); });
-    return *bytes;
+    const auto answer = get(digest);
+    return answer.status == 200 ? answer.text : answer.status == 404 ? "none" : answer.text;
+  }
+  DaemonFixture::Answer get(const std::string& digest, const net::HttpHeaders& headers = {}) {
+    return daemon_.ask("GET",
+                       "/api/v1/experiments/1/trials/" + std::to_string(key_.trial.number()) + "/files/" +
+                           digest + "?worker=1",
+                       "", headers);
   }
   [[nodiscard]] fs::path directory() const {
     return daemon_.folder.path() / "kept/1" / std::to_string(key_.trial.number()) / "1";
@@ -124,6 +127,30 @@ TEST_F(KeptFilesTest, AreListedOnceAllContentHasArrived) {
   const auto trials = daemon_.ask("GET", "/api/v1/experiments/1/files");
   EXPECT_EQ(trials.count("trials"), 1U) << trials.text;
   EXPECT_NE(trials.text.find("\"bytes\":13"), std::string::npos) << trials.text;
+}
+
+TEST_F(KeptFilesTest, RangeOfAFileIsAnswered) {
+  std::string text;
+  for (int line = 0; line < 100'000; ++line) {  // More than one piece of an answer.
+    text += std::to_string(line) + "\n";
+  }
+  const std::string digest = sha256_of(text);
+  const auto offered = offer_of({file("a", text), file("empty", "")});
+  ASSERT_EQ(offer(offered).count("missing"), 1U);
+  ASSERT_EQ(piece(digest, 0, text).status, 200U);
+  ASSERT_EQ(offer(offered).at("kept"), "true");
+  const auto whole = get(digest);
+  EXPECT_EQ(whole.text, text);
+  EXPECT_EQ(whole.header("ETag"), "\"" + digest + "\"");
+  const auto rest = get(digest, {{"Range", "bytes=300000-"}, {"If-Range", whole.header("ETag")}});
+  EXPECT_EQ(rest.status, 206U);
+  EXPECT_EQ(rest.text, text.substr(300'000));
+  EXPECT_EQ(get(digest, {{"Range", "bytes=10-19"}}).text, text.substr(10, 10));
+  EXPECT_EQ(get(digest, {{"Range", "bytes=10-19"}, {"If-Range", "\"older\""}}).text, text);
+  EXPECT_EQ(get(digest, {{"Range", "bytes=" + std::to_string(text.size()) + "-"}}).status, 416U);
+  const auto empty = get(sha256_of(""));
+  EXPECT_EQ(empty.status, 200U);
+  EXPECT_EQ(empty.text, "");
 }
 
 TEST_F(KeptFilesTest, PieceArrivesAfterItsDirectoryWasRemoved) {

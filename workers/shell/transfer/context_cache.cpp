@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <functional>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,8 +34,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::seconds patience_with_knocking = 10s;
-constexpr std::chrono::seconds patience_with_content = 300s;
-constexpr std::uint64_t bytes_per_more_second = 250'000;  // As patient as the daemon is.
+constexpr std::uint64_t bytes_at_once = std::uint64_t{8} << 20U;
+constexpr std::chrono::seconds patience_with_piece = 60s;  // At 250 kB/s it takes 34 s.
+constexpr int most_tries = 3;                              // For one piece.
+constexpr std::chrono::milliseconds next_piece_try_after = 500ms;
 // However large the daemon may take them.
 constexpr std::uint64_t largest_archive = context::most_archive_bytes(context::largest_limit_megabytes);
 
@@ -175,24 +179,32 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   if (there->status != 200) {
     return failed(Errc::unavailable, "it answered with status " + std::to_string(there->status));
   }
-  const std::uint64_t bytes = there->content_length.value_or(net::AnswerLimit{}.bytes);
+  const std::uint64_t bytes = there->content_length.value_or(0);
   if (bytes > largest_archive) {
     return failed(Errc::unavailable, "it announced " + std::to_string(bytes) +
                                          " bytes; a context has at most " + std::to_string(largest_archive));
   }
-  const std::chrono::seconds patience =
-      patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);
-  auto got = ask(daemon, {.method = "GET", .target = target, .patience = patience, .limit = {bytes}});
-  if (!got) {
-    return failed(Errc::unavailable, got.error().message);
+  std::string archive;
+  for (int tries = 0; archive.size() < bytes;) {
+    const std::uint64_t piece = std::min(bytes_at_once, bytes - archive.size());
+    const auto got = ask(daemon, {.method = "GET",
+                                  .target = target,
+                                  .patience = patience_with_piece,
+                                  .limit = {piece},
+                                  .header = net::range_header(archive.size(), piece)});
+    if (got && (got->status == 200 || got->status == 206) && !got->body.empty()) {
+      archive += got->body;
+      tries = 0;
+    } else if (++tries == most_tries || (got && !may_help_later(*got))) {
+      return failed(Errc::unavailable, got ? problem_in(*got) : got.error().message);
+    } else {
+      std::this_thread::sleep_for(next_piece_try_after);
+    }
   }
-  if (got->status != 200) {
-    return failed(Errc::unavailable, "it answered with status " + std::to_string(got->status));
-  }
-  if (files::sha256_of(got->body) != digest) {
+  if (files::sha256_of(archive) != digest) {
     return failed(Errc::unavailable, "what came has another digest");
   }
-  return std::move(got->body);
+  return archive;
 }
 
 Status ContextCache::put(const std::string& digest, const std::string& archive) {

@@ -10,6 +10,9 @@ engine::Result<net::HttpResponse> ask(const DaemonAccess& daemon, const DaemonRe
   if (!request.body.empty()) {
     headers.emplace_back("Content-Type", request.type);
   }
+  if (request.header) {
+    headers.push_back(*request.header);
+  }
   if (!daemon.key.empty()) {
     headers.emplace_back("Authorization", "Bearer " + daemon.key);
   }

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 using engine::Error;
 using engine::Result;
 using engine::Value;
-using files::Descriptor;
 using files::Directory;
+using files::OpenFile;
 using proto::FileOffer;
 using proto::OfferedFile;
 using namespace std::chrono_literals;
@@ -91,13 +91,13 @@ class Reader {
   }
 
   std::string digest(const Directory& at, const std::string& name, OfferedFile& file) {
-    const Result<Descriptor> open = at.file(name);
+    const Result<OpenFile> open = OpenFile::of(at, name);
     if (!open) {
       return open.error().message;
     }
     files::Sha256 digest;
     for (;;) {
-      const Result<std::string> piece = files::read_at(at, *open, name, file.bytes, proto::most_piece_bytes);
+      const Result<std::string> piece = open->read(file.bytes, proto::most_piece_bytes);
       if (!piece) {
         return piece.error().message;
       }
@@ -199,11 +199,10 @@ class Sender {
 
   bool send_content(const OfferedFile& file, std::uint64_t offset) {
     const Result<Directory> files = trial_.directory(proto::kept_files_name);
-    const Result<Descriptor> open = files ? files->file(file.path) : Result<Descriptor>(files.error());
+    const Result<OpenFile> open = files ? OpenFile::of(*files, file.path) : Result<OpenFile>(files.error());
     while (offset < file.bytes) {
       const Result<std::string> piece =
-          open ? files::read_at(*files, *open, file.path, offset,
-                                std::min<std::uint64_t>(proto::most_piece_bytes, file.bytes - offset))
+          open ? open->read(offset, std::min<std::uint64_t>(proto::most_piece_bytes, file.bytes - offset))
                : Result<std::string>(open.error());
       if (!piece || piece->empty() || stop_.stop_requested()) {
         return false;

@@ -63,8 +63,7 @@ std::string send(const DaemonAccess& daemon, const std::string& target, const st
     if (answer && answer->status < 300) {
       return "";
     }
-    problem =
-        answer ? "the daemon answered with status " + std::to_string(answer->status) : answer.error().message;
+    problem = answer ? problem_in(*answer) : answer.error().message;
     if (answer && !may_help_later(*answer)) {
       break;
     }

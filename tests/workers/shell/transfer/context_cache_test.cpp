@@ -40,12 +40,25 @@ class Contexts : public testing::Test {
           const std::scoped_lock lock(mutex_);
           asked_ += request.method == "GET" ? 1U : 0U;
           if (request.method == "HEAD" && announced_) {
-            reply({200, "application/x-tar", *announced_, ""});
+            reply({200, "application/x-tar", *announced_});
             return;
           }
           const auto found = shelf_.find(request.path.substr(request.path.rfind('/') + 1));
-          reply(found == shelf_.end() ? net::HttpResponse{404, "text/plain", "", ""}
-                                      : net::HttpResponse{200, "application/x-tar", found->second, ""});
+          if (found == shelf_.end()) {
+            reply({404, "text/plain", ""});
+            return;
+          }
+          const std::string_view range = request.header("Range");
+          if (const std::size_t dash = range.find('-'); ranged_ && dash != std::string_view::npos) {
+            const std::uint64_t from = std::stoull(std::string(range.substr(6, dash - 6)));
+            const std::uint64_t to = std::stoull(std::string(range.substr(dash + 1)));
+            const bool breaks = asked_ == broken_;
+            reply(breaks ? net::HttpResponse{503, "text/plain", ""}
+                         : net::HttpResponse{206, "application/x-tar",
+                                             found->second.substr(from, to - from + 1)});
+            return;
+          }
+          reply({200, "application/x-tar", found->second});
         });
     ASSERT_TRUE(listening);
     server_ = std::move(listening).value();
@@ -90,6 +103,8 @@ class Contexts : public testing::Test {
   std::map<std::string, std::string> shelf_;
   std::optional<std::string> announced_;  ///< The answer to a HEAD, in place of the real length.
   std::atomic<unsigned> asked_ = 0;
+  bool ranged_ = false;  ///< Answers what Range selects.
+  unsigned broken_ = 0;  ///< The request that fails, counted from 1.
 };
 
 TEST_F(Contexts, AreFetchedAndUnpackedOnceForAll) {
@@ -124,6 +139,17 @@ TEST_F(Contexts, MustHaveTheirAnnouncedLength) {
       << longer.error().message;
   announced_ = shelf_.at(digest);
   EXPECT_TRUE(open()->provide(digest));
+}
+
+TEST_F(Contexts, ContinueBehindThePieceThatCameLast) {
+  const std::string text(std::size_t{20} << 20U, 'x');  // Three pieces.
+  const std::string digest = shelve(text);
+  ranged_ = true;
+  broken_ = 2;
+  const auto tree = open()->provide(digest);
+  ASSERT_TRUE(tree) << tree.error().message;
+  EXPECT_EQ(text_of(**tree / "src/train.py"), text);
+  EXPECT_EQ(asked_, 4U);
 }
 
 TEST_F(Contexts, OutliveTheAgentButNotTheMachine) {

@@ -70,7 +70,6 @@ struct HttpResponse {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string file{};  ///< Its content is the body, when this is not "". 404 when it is gone.
   /// If set, the body is written as it comes: called on the loop after the head was sent; not for a HEAD, and
   /// not if the connection has gone by then.
   std::function<void(std::shared_ptr<HttpBody>)> stream{};
@@ -180,6 +179,9 @@ struct AnswerLimit {
                                                         std::chrono::milliseconds timeout,
                                                         const HttpHeaders& headers = {},
                                                         AnswerLimit limit = {});
+
+/// The header that asks for at most `limit` bytes of an answer, from `offset` on.
+[[nodiscard]] std::pair<std::string, std::string> range_header(std::uint64_t offset, std::uint64_t limit);
 
 /// `text` as one segment of a path or one value of a query: everything but letters, digits and -._~ as %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -21,6 +22,7 @@ struct DaemonRequest {
   std::string type = "application/json";  ///< The type of the body.
   std::chrono::milliseconds patience{};
   net::AnswerLimit limit{};
+  std::optional<net::HttpHeaders::value_type> header{};  ///< One more.
 };
 
 /// Fails as http_request() does. Threads: any; it waits.
