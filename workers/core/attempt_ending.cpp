@@ -37,10 +37,8 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     ladder_.ask(patience(), now);  // The answer to its next report, if there is one, is this decision.
     return;
   }
-  if (may_finish() && is_wanted_at_its_end()) {
-    ladder_.ask(patience(), now);  // Most programs end there voluntarily.
-  } else if (ladder_.rung() == Rung::asked && !orders_.may_finish && !trains_on()) {
-    ladder_.ask(rules_.grace, now);  // It was allowed to finish, and isn't any more.
+  if (is_at_its_length() && is_wanted_at_its_end()) {
+    ladder_.ask(patience(), now);  // Most programs end there by themselves.
   } else if (ladder_.rung() < Rung::terminated) {
     note_its_end(out);
     terminate(now, out);
@@ -52,10 +50,13 @@ bool AttemptMachine::trains_on() const noexcept {
   return length_reported_ && last_step_ && *last_step_ > *length_reported_;
 }
 
-/// Whether it is at its length and may finish its work there: evaluating or saving its model.
-bool AttemptMachine::may_finish() const noexcept {
-  return orders_.may_finish && length_reported_ && *length_reported_ >= orders_.length && !trains_on();
+/// Whether it reported its length and has not trained on.
+bool AttemptMachine::is_at_its_length() const noexcept {
+  return length_reported_ && *length_reported_ >= orders_.length && !trains_on();
 }
+
+/// Whether it is at its length and may finish its work there: evaluating or saving its model.
+bool AttemptMachine::may_finish() const noexcept { return orders_.may_finish && is_at_its_length(); }
 
 /// Whether the files that it saves at its end are needed: the checkpoint of a paused trial, or the model of a
 /// trial that reached its full length.

@@ -190,6 +190,18 @@ TEST(Ending, FinishingProgramGetsTheGraceWhenItsSearchEnds) {
   }
 }
 
+TEST(Ending, ProgramAtItsLastLengthGetsTheGraceWhenItsSearchIsPaused) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.notes(), Lines{}) << "no time has passed yet";
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  EXPECT_EQ(talk.notes(), (Lines{"ended"}));
+}
+
 TEST(Ending, CheckpointSignalIsNotSentAtTheLastLength) {
   Conversation talk = Conversation::running({}, Conversation::signaled_spec());
   talk.report(std::nullopt, 3);

@@ -235,6 +235,7 @@ class AttemptMachine {
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
   [[nodiscard]] bool trains_on() const noexcept;
+  [[nodiscard]] bool is_at_its_length() const noexcept;
   [[nodiscard]] bool may_finish() const noexcept;
   [[nodiscard]] bool is_wanted_at_its_end() const noexcept;
   [[nodiscard]] engine::Duration patience() const noexcept;
