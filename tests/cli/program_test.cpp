@@ -182,12 +182,27 @@ TEST_F(Program, RefusesWrongArguments) {
 }
 
 TEST_F(Program, NamesOptionValueAndAllowedValues) {
-  for (const char* arguments :
-       {"trials --limit 0", "trials --limit 1.5", "wait --timeout 0", "wait --timeout nan",
-        "simulate e.yaml --report-every 0", "simulate e.yaml --until -1", "simulate e.yaml --workers 0",
-        "show 1 --trial -1", "show 1 0x1", "trials 1 --after 0x10", "store verify ''",
-        "store backup a --to ''", "keys list ''", "set 1 max_trials=5 searcher.max_trials=6",
-        "simulate e.yaml --until inf"}) {
+  for (const char* arguments : {"trials --limit 0",
+                                "trials --limit 1.5",
+                                "wait --timeout 0",
+                                "wait --timeout nan",
+                                "simulate e.yaml --report-every 0",
+                                "simulate e.yaml --until -1",
+                                "simulate e.yaml --workers 0",
+                                "show 1 --trial -1",
+                                "show 1 0x1",
+                                "trials 1 --after 0x10",
+                                "store verify ''",
+                                "store backup a --to ''",
+                                "keys list ''",
+                                "set 1 max_trials=5 searcher.max_trials=6",
+                                "list --output jsn",
+                                "list --all=3",
+                                "list --server",
+                                "store backup a --to b --passphrase --without-keys",
+                                "store backup --kye-file k",
+                                "--otput json list",
+                                "simulate e.yaml --until inf"}) {
     const Ended ended = run(arguments);
     EXPECT_EQ(ended.status, 2) << arguments;
     EXPECT_MESSAGE(ended.err) << arguments;

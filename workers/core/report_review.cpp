@@ -97,7 +97,7 @@ void ReportReview::check_progress(const MetricsReport& report, const Context& co
 /// Notes a report that passes the requested length without the value that the searcher waits for, or long
 /// after it.
 void ReportReview::check_passing(const MetricsReport& report, const Context& context) {
-  const auto at = [&context](Units units) { return std::to_string(count(units)) + " " + context.spec.unit; };
+  const auto at = [&context](Units units) { return engine::amount(units, context.spec.unit); };
   if (has_metric(report, context.spec.metric)) {
     const Units before = last_measured_.value_or(context.spec.latest_step);
     if (report.step > context.length && before < context.length) {

@@ -18,6 +18,7 @@
 #include "hpsearch/jobs/fields/remote_storage.hpp"
 #include "hpsearch/jobs/fields/secrets.hpp"
 #include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/sentences/words.hpp"
 #include "hpsearch/proto/wire/checkpoint_manifest.hpp"
 
 namespace hpsearch::cli {
@@ -56,7 +57,8 @@ std::string difference(const Directory& place, const proto::ManifestEntry& entry
     size += static_cast<std::uint64_t>(got);
   }
   if (size != entry.bytes) {
-    return "has " + std::to_string(size) + " bytes instead of " + std::to_string(entry.bytes.value_or(0));
+    return "has " + sentences::counted(size, "byte") + " instead of " +
+           std::to_string(entry.bytes.value_or(0));
   }
   return crc == entry.crc32c ? "" : "is damaged: its checksum differs";
 }

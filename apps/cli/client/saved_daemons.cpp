@@ -56,7 +56,10 @@ Outcome<SavedDaemons> load_saved_daemons() {
   auto saved =
       value ? proto::decode_value<SavedDaemons>(*value) : engine::Result<SavedDaemons>(value.error());
   if (!saved) {
-    return Failure{Exit::failed, engine::Errc::corrupt, path.string() + ": " + saved.error().message};
+    return Failure{Exit::failed, engine::Errc::corrupt,
+                   path.string() + ": " + saved.error().message +
+                       "; remove the file and add the daemons again with "
+                       "hpsearch context add"};
   }
   return *std::move(saved);
 }

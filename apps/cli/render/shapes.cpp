@@ -21,7 +21,7 @@ std::string training_text(const api::Experiment& detail) {
     unknown += (unknown.empty() ? "" : "; ") + std::string("what ran between backup and restore is unknown");
   }
   return (unknown.empty() ? "" : "≥ ") + engine::to_text(detail.length_trained) + " of " +
-         engine::to_text(detail.length_full) + " " + printable(detail.unit) +
+         engine::to_text(detail.length_full) + (detail.unit.empty() ? "" : " " + printable(detail.unit)) +
          (unknown.empty() ? "" : " (" + unknown + ")");
 }
 

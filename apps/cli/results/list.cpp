@@ -168,6 +168,24 @@ std::string target_of(const ListOptions& options) {
                                                                 : "");
 }
 
+/// Searches of this directory don't wait long for a daemon that does not answer.
+Outcome<Listed> listed_soon(const Server& server, const std::string& target) {
+  Client client = server.client();
+  client.set_timeout(std::chrono::milliseconds(500));
+  const auto answer = client.get("/api/v1/status");
+  return answer ? listed(server.client(), target) : Outcome<Listed>(answer.failure());
+}
+
+/// Why the usual daemon's experiments are missing from the list; "" if no daemon runs at the default address,
+/// which is usual where searches run without one.
+std::string why_not_listed(const Outcome<Server>& usual, const Failure& failure) {
+  const std::string address = usual ? usual->client().address() : "";
+  const bool none_runs = failure.exit == Exit::unreachable && address == default_server;
+  return none_runs ? ""
+                   : "the experiments " + (usual ? "at " + address : std::string("of the usual daemon")) +
+                         " are not listed: " + failure.message;
+}
+
 int list_daemon(const ListOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
   const Outcome<Listed> all =
@@ -197,21 +215,19 @@ int list(const ListOptions& given, const Output& output) {
     searches.push_back(look_at(search, output));
   }
   const Outcome<Server> usual = Server::reach_shared(options, output);
-  if (!usual) {
-    return output.fail(usual.failure());
+  const Outcome<Listed> others = usual ? listed_soon(*usual, target_of(given)) : usual.failure();
+  const std::string problem = others ? "" : why_not_listed(usual, others.failure());
+  if (!problem.empty()) {
+    output.message("hpsearch: " + problem);
   }
-  Client knocking = usual->client();
-  knocking.set_timeout(std::chrono::milliseconds(500));
-  const bool answers = static_cast<bool>(knocking.get("/api/v1/status"));
-  const Outcome<Listed> found =
-      answers ? listed(usual->client(), target_of(given)) : Outcome<Listed>(Listed{});
-  const Listed others = found ? *found : Listed{};
   if (output.json()) {
     Value::List seen;
     for (SeenSearch& search : searches) {
       seen.push_back(std::move(search.json));
     }
-    output.data(Value::Map{{"experiments", others.answer}, {"searches", std::move(seen)}});
+    output.data(Value::Map{{"experiments", others ? others->answer : Value::List()},
+                           {"problem", problem.empty() ? Value() : Value(problem)},
+                           {"searches", std::move(seen)}});
     return 0;
   }
   output.print(table_of_searches(searches, output));
@@ -221,9 +237,9 @@ int list(const ListOptions& given, const Output& output) {
       output.print(printable(seen.name) + ": " + notes.substr(begin, notes.find('\n', begin) - begin) + "\n");
     }
   }
-  if (answers) {
-    output.print("\nat " + usual->client().address() + ":\n" + table_of(others.experiments, output) +
-                 notes_of(*usual, others.experiments));
+  if (others) {
+    output.print("\nat " + usual->client().address() + ":\n" + table_of(others->experiments, output) +
+                 notes_of(*usual, others->experiments));
   }
   return 0;
 }

@@ -86,7 +86,7 @@ void add_token_verbs(VerbBuilder& build) {
                   "viewer reads; submitter also submits experiments and changes its own ones; operator also\n"
                   "changes all experiments and workers; admin also manages tokens, workspaces and backups")
       ->required()
-      ->check(CLI::IsMember({"viewer", "submitter", "operator", "admin"}));
+      ->check(one_of({"viewer", "submitter", "operator", "admin"}));
   create
       .add_option("--workspace", build.given.token.workspaces,
                   "Only in this workspace; repeat it for several (default: in all)")
@@ -146,7 +146,7 @@ void add_usage(VerbBuilder& build) {
   build.add_server(verb);
   verb.add_option("--by", build.given.usage.by, "user, workspace or experiment")
       ->capture_default_str()
-      ->check(CLI::IsMember({"user", "workspace", "experiment"}));
+      ->check(one_of({"user", "workspace", "experiment"}));
   verb.add_option(
       "--since", build.given.usage.since,
       "Only later use: hours or days before now, as 12h or 30d, or a day, as 2026-11-01; counted by the\n"

@@ -1,9 +1,12 @@
 #include "cli/verbs/argument_checks.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
 
@@ -27,6 +30,35 @@ CLI::Validator integer_from(std::uint64_t least, std::uint64_t most) {
 
 CLI::Validator not_empty() {
   return {[](const std::string& text) { return std::string(text.empty() ? "is empty; give a path" : ""); },
+          ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  std::string allowed;
+  std::string listed;
+  for (const std::string& word : words) {
+    allowed += (allowed.empty() ? "" : &word == &words.back() ? " or " : ", ") + word;
+    listed += (listed.empty() ? "{" : ",") + word;
+  }
+  return {[words = std::move(words), allowed](const std::string& text) {
+            if (std::find(words.begin(), words.end(), text) != words.end()) {
+              return std::string();
+            }
+            const std::string_view near = engine::nearest(text, words);
+            return in_quotes(text) + " is not " + allowed +
+                   (near.empty() ? "" : "; did you mean " + in_quotes(near) + "?");
+          },
+          listed + "}"};
+}
+
+CLI::Validator number_from(double least, double most) {
+  const std::string range = engine::short_number(least) + " to " + engine::short_number(most);
+  return {[=](const std::string& text) {
+            const auto number = engine::number_in<double>(text);
+            return number && *number >= least && *number <= most
+                       ? std::string()
+                       : in_quotes(text) + " is not a number from " + range;
+          },
           ""};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace CLI {
 class Validator;
@@ -17,6 +18,12 @@ namespace hpsearch::cli {
 [[nodiscard]] CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX);
 
 [[nodiscard]] CLI::Validator not_empty();
+
+/// One of these words.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+
+/// A number from `least` to `most`.
+[[nodiscard]] CLI::Validator number_from(double least, double most);
 
 /// Seconds: finite, and above 0 or at least 0.
 [[nodiscard]] CLI::Validator seconds_above(bool zero_too);

@@ -135,7 +135,7 @@ void add_comparing_verbs(VerbBuilder& build) {
   curve.add_option("--top", drawn.top, "Draw the best N trials (default: 5)")->transform(integer_from(1));
   curve.add_option("--metric", drawn.metric, "Another metric than the searcher's");
   curve.add_option("--format", drawn.format, "plot, table or csv (default: plot)")
-      ->check(CLI::IsMember({"plot", "table", "csv"}));
+      ->check(one_of({"plot", "table", "csv"}));
   ExportOptions& written = build.given.exported;
   CLI::App& exporting = build.add("export", "Print all trials or all their metrics, for other programs",
                                   [&build](const Output& output) {
@@ -144,9 +144,9 @@ void add_comparing_verbs(VerbBuilder& build) {
                                   });
   build.add_experiment(exporting);
   exporting.add_option("--what", written.what, "trials or metrics (default: trials)")
-      ->check(CLI::IsMember({"trials", "metrics"}));
+      ->check(one_of({"trials", "metrics"}));
   exporting.add_option("--format", written.format, "csv or jsonl, an object a line (default: csv)")
-      ->check(CLI::IsMember({"csv", "jsonl"}));
+      ->check(one_of({"csv", "jsonl"}));
   struct EndedVerb {
     const char* name;
     const char* about;

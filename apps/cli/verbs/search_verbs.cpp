@@ -95,7 +95,7 @@ void add_simulate(VerbBuilder& build) {
   verb.add_option("--duration", options.duration,
                   "Simulated time of an operation: one second per unit of length, one second, or the\n"
                   "time in the curves (default: curve if the curves have times, else unit)")
-      ->check(CLI::IsMember({"unit", "op", "curve"}));
+      ->check(one_of({"unit", "op", "curve"}));
   verb.add_option("--report-every", options.report_every,
                   "Report every N units of length too (default: only at each trial's length)")
       ->transform(integer_from(1));
@@ -106,7 +106,7 @@ void add_simulate(VerbBuilder& build) {
                   "REASON is errored, user_canceled, user_stopped or invalid_hp")
       ->allow_extra_args(false);  // The next word may be FILE.
   verb.add_option("--failure-rate", options.failure_rate, "Probability that an operation crashes")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_from(0, 1));
   verb.add_option("--failure-seed", options.failure_seed, "Seed of the crashes (default: 0)");
   build.add_server(verb);
 }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,10 +16,16 @@ std::string with_suggestion(std::string message, std::string_view near) {
   return near.empty() ? message : message + "; did you mean " + in_quotes(near) + "?";
 }
 
+/// Verbs below the program or a group. CLI11 lists groups of options among them, without a name.
+std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+  const auto verbs = app.get_subcommands([](const CLI::App* inner) { return !inner->get_name().empty(); });
+  return {verbs.begin(), verbs.end()};
+}
+
 /// The names of the commands, in the order of the help.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* verb : verbs_of(app)) {
     names.push_back(verb->get_name());
   }
   return names;
@@ -26,7 +33,7 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
 
 /// The group's command of this name: "worker drain". "" if there is none.
 std::string in_a_group(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* group : verbs_of(app)) {
     const std::vector<std::string> verbs = names_of_verbs(*group);
     if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) {
       return group->get_name() + " " + word;
@@ -35,9 +42,20 @@ std::string in_a_group(const CLI::App& app, const std::string& word) {
   return "";
 }
 
+/// The options and the arguments of a verb, also those in its groups of options.
+std::vector<const CLI::Option*> options_of(const CLI::App& verb) {
+  std::vector<const CLI::Option*> all = verb.get_options();
+  for (const CLI::App* group :
+       verb.get_subcommands([](const CLI::App* inner) { return inner->get_name().empty(); })) {
+    const std::vector<const CLI::Option*> more = options_of(*group);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
 std::vector<std::string> names_of_options(const CLI::App& verb) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
+  for (const CLI::Option* option : options_of(verb)) {
     for (const std::string& name : option->get_lnames()) {
       names.push_back("--" + name);
     }
@@ -45,40 +63,160 @@ std::vector<std::string> names_of_options(const CLI::App& verb) {
   return names;
 }
 
+/// FILE for an argument, --limit for an option.
+std::string name_of(const CLI::Option& option) {
+  return option.get_name(option.get_positional());
+}
+
+/// What the help says of it, on one line.
+std::string about(const CLI::Option& option) {
+  std::string text = option.get_description();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string all;
+  for (const std::string& word : words) {
+    all += (all.empty() ? "" : between) + word;
+  }
+  return all;
+}
+
+/// The option that CLI11's message is about, by the longest name in it.
+const CLI::Option* option_in(const CLI::App& verb, std::string_view message) {
+  const CLI::Option* found = nullptr;
+  for (const CLI::Option* option : options_of(verb)) {
+    const bool is_named = message.find(option->get_name()) != std::string_view::npos;
+    if (is_named && (found == nullptr || found->get_name().size() < option->get_name().size())) {
+      found = option;
+    }
+  }
+  return found;
+}
+
+std::optional<std::string> missing_argument(const CLI::App& verb) {
+  for (const CLI::Option* option : options_of(verb)) {
+    if (option->get_required() && option->count() == 0) {
+      return name_of(*option) + " is missing: " + about(*option);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Two given options of which only one is allowed.
+std::string excluding_options(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options_of(verb)) {
+    const std::set<CLI::Option*> excluded = option->get_excludes();
+    if (option->count() > 0 && std::any_of(excluded.begin(), excluded.end(),
+                                           [](const CLI::Option* other) { return other->count() > 0; })) {
+      names.push_back(name_of(*option));
+    }
+  }
+  return joined(names, " and ") + " exclude each other; give one of them";
+}
+
+/// Several given options of a group that allows one.
+std::string too_many_of_a_group(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::App* group :
+       verb.get_subcommands([](const CLI::App* inner) { return inner->get_name().empty(); })) {
+    for (const CLI::Option* option : options_of(*group)) {
+      if (option->count() > 0) {
+        names.push_back(name_of(*option));
+      }
+    }
+  }
+  return joined(names, " and ") + " exclude each other; give one of them";
+}
+
+std::string wrong_number_of_values(const CLI::Option& option) {
+  const int least = option.get_items_expected_min();
+  const int most = option.get_items_expected_max();
+  if (most == 0) {
+    return name_of(option) + " takes no value";
+  }
+  if (!option.get_positional()) {
+    return name_of(option) + " needs a value: " + about(option);
+  }
+  const std::string allowed = most >= CLI::detail::expected_max_vector_size
+                                  ? "at least " + std::to_string(least)
+                              : least == most ? std::to_string(least)
+                                              : std::to_string(least) + " to " + std::to_string(most);
+  return name_of(option) + " takes " + allowed + (allowed == "1" ? " word" : " words") + ", not " +
+         std::to_string(option.count()) + ": " + about(option);
+}
+
+std::string wrong_value(const CLI::Option& option) {
+  const std::vector<std::string>& given = option.results();
+  return option.get_items_expected_max() == 0
+             ? name_of(option) + " takes no value"
+             : name_of(option) + ": " + in_quotes(given.empty() ? "" : given.back()) +
+                   " is no value of it: " + about(option);
+}
+
+/// Our sentence for what CLI11 refused in the arguments of a verb; CLI11's own for what our options can't
+/// cause.
+std::string about_arguments(const CLI::App& verb, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return missing_argument(verb).value_or(too_many_of_a_group(verb));
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    return excluding_options(verb);
+  }
+  const CLI::Option* option = option_in(verb, error.what());
+  if (option != nullptr && dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return wrong_number_of_values(*option);
+  }
+  if (option != nullptr && dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    return wrong_value(*option);
+  }
+  return error.what();  // Also the sentences of argument_checks.
+}
+
 }  // namespace
 
 std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
   const CLI::App* chosen = &app;
   std::string called = app.get_name();
-  for (auto inner = app.get_subcommands(); !inner.empty(); inner = chosen->get_subcommands()) {
-    chosen = inner.front();
+  for (;;) {
+    const std::vector<CLI::App*> parsed = chosen->get_subcommands();
+    const auto inner = std::find_if(parsed.begin(), parsed.end(),
+                                    [](const CLI::App* one) { return !one->get_name().empty(); });
+    if (inner == parsed.end()) {
+      return {chosen, called};
+    }
+    chosen = *inner;
     called += " " + chosen->get_name();
   }
-  return {chosen, called};
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto [chosen, called] = chosen_in(app);
-  const bool is_group = !names_of_verbs(*chosen).empty();
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? "" : extras.front();
-  if (is_group && !word.empty() && !word.starts_with("-")) {
-    const std::string grouped = in_a_group(*chosen, word);
-    return with_suggestion("there is no command " + in_quotes(word) + (chosen == &app ? "" : " of " + called),
-                           grouped.empty() ? engine::nearest(word, names_of_verbs(*chosen)) : grouped);
-  }
-  if (is_group && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return "no command given; " + called + " --help lists them";
-  }
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || is_group) {
-    return is_group ? std::string(error.what()) : std::string(error.what()) + "; see " + called + " --help";
-  }
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));
     return with_suggestion(called + " has no option " + in_quotes(name),
                            engine::nearest(name, names_of_options(*chosen)));
   }
-  return in_quotes(word) + " is an extra argument for " + called;
+  const std::vector<std::string> verbs = names_of_verbs(*chosen);
+  if (verbs.empty()) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      return in_quotes(word) + " is an extra argument for " + called;
+    }
+    const std::string problem = about_arguments(*chosen, error);
+    return problem.ends_with("?") ? problem : problem + "; see " + called + " --help";
+  }
+  if (!word.empty()) {
+    const std::string grouped = in_a_group(*chosen, word);
+    return with_suggestion("there is no command " + in_quotes(word) + (chosen == &app ? "" : " of " + called),
+                           grouped.empty() ? engine::nearest(word, verbs) : grouped);
+  }
+  return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr
+             ? "no command given; " + called + " --help lists them"
+             : about_arguments(*chosen, error);
 }
 
 Output::Format guess_format(int argc, char** argv) {

@@ -27,7 +27,7 @@ CLI::App& VerbBuilder::add_to(CLI::App& group, const std::string& name, const st
 }
 
 void VerbBuilder::add_output(CLI::App& to) {
-  to.add_option("-o,--output", given.format, "table or json")->check(CLI::IsMember({"table", "json"}));
+  to.add_option("-o,--output", given.format, "table or json")->check(one_of({"table", "json"}));
 }
 
 void VerbBuilder::add_server(CLI::App& to) {

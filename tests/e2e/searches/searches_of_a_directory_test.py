@@ -1,9 +1,14 @@
 """Several searches in one directory: told apart, found again, compared, and read without a daemon."""
 
+import contextlib
 import csv
+import http.server
 import io
 import json
+import os
+import threading
 import unittest
+import unittest.mock
 
 import harness
 
@@ -21,6 +26,31 @@ hyperparameters:
 searcher: {name: grid, metric: loss, max_length: {epochs: 3}}
 metrics: {loss: 'loss: {number}'}
 """
+
+
+class Refusals(http.server.BaseHTTPRequestHandler):
+    """A daemon that answers, but shows its experiments only to clients with a token."""
+
+    def do_GET(self):
+        body = b"{}"
+        self.send_response(200 if self.path == "/api/v1/status" else 401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def daemon_without_a_list():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusals) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
 
 
 class SearchesOfADirectory(harness.Case):
@@ -56,6 +86,37 @@ class SearchesOfADirectory(harness.Case):
             told = self.run_cli(verb, *([0] if verb in ("logs", "explain") else []), expect=None)
             self.assertNotEqual(told.returncode, 0, verb)
             self.assertIn("there is no search in this directory: hpsearch run FILE starts one", told.stderr, verb)
+
+    def test_list_says_that_the_usual_daemon_cannot_be_read_and_shows_the_searches(self):
+        self.run_cli("run", self.write("a", 1), "--slots", 2)
+        contexts = self.folder / "settings" / "hpsearch" / "contexts.json"
+
+        def listed_with(address):
+            contexts.parent.mkdir(parents=True, exist_ok=True)
+            contexts.write_text(json.dumps({"contexts": [{"name": "lab", "server": address}], "current": "lab"})
+                                if address else "no JSON")
+            with unittest.mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": str(self.folder / "settings")}):
+                listed = self.run_cli("list")
+                answer = self.run_cli("list", "--output", "json")
+            self.assertRegex(listed.stdout, r"(?m)^experiment +COMPLETED", "the searches of the directory")
+            self.assertEqual(answer["experiments"], [])
+            self.assertEqual([search["problem"] for search in answer["searches"]], [None])
+            self.assertEqual(listed.stderr, f"hpsearch: {answer['problem']}\n")
+            return listed.stderr
+
+        self.assertEqual(listed_with("127.0.0.1:1"),
+                         "hpsearch: the experiments at 127.0.0.1:1 are not listed: no answer from 127.0.0.1:1: Connection "
+                         "refused; start hpsearchd there, or name another daemon with --server or --state-dir\n")
+        with daemon_without_a_list() as address:
+            self.assertEqual(listed_with(address),
+                             f"hpsearch: the experiments at {address} are not listed: a token is needed here; give the "
+                             "token with --token-file FILE, HPSEARCH_TOKEN_FILE or hpsearch context add\n")
+        self.assertRegex(listed_with(None),
+                         "^hpsearch: the experiments of the usual daemon are not listed: .*contexts.json: .*; remove the "
+                         "file and add the daemons again with hpsearch context add\n$")
+        listed = self.run_cli("list")
+        self.assertEqual(listed.stderr, "", "no daemon at the default address is no problem")
+        self.assertIsNone(self.run_cli("list", "--output", "json")["problem"])
 
     def test_every_verb_names_experiment_and_trial_alike_without_a_daemon(self):
         self.run_both()
