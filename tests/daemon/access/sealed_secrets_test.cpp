@@ -5,6 +5,7 @@
 
 #include "daemon/daemon_fixture.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::daemon {
@@ -109,8 +110,7 @@ TEST_F(SealedSecretsTest, InvalidKeyFileIsRefused) {
 TEST_F(SealedSecretsTest, MissingKeyOfStoredSecretsIsNotReplaced) {
   const auto refused = SealedSecrets::in(folder_.path().string(), SealedSecrets::Missing::refused);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("secrets.key is missing"), std::string::npos)
-      << refused.error().message;
+  EXPECT_MESSAGE(refused.error().message);
   EXPECT_FALSE(std::filesystem::exists(folder_.path("secrets.key")));
   EXPECT_TRUE(SealedSecrets::are_in(in_folder().seal(config_with("hunter2"))));
   EXPECT_FALSE(SealedSecrets::are_in(config_with("hunter2")));

@@ -11,6 +11,7 @@
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/daemon_fixture.hpp"
+#include "messages.hpp"
 
 // Roles of users of this machine over the Unix socket, by their groups.
 
@@ -92,7 +93,7 @@ TEST(UnixGroups, MemberHasItsRoleAndIsNotTheDaemonsUser) {
   const auto refused = of(3'999'999'999);
   ASSERT_TRUE(std::holds_alternative<net::HttpResponse>(refused));
   EXPECT_EQ(std::get<net::HttpResponse>(refused).status, 403U);
-  EXPECT_NE(std::get<net::HttpResponse>(refused).body.find("members of searchers"), std::string::npos);
+  EXPECT_MESSAGE(std::get<net::HttpResponse>(refused).body);
   const Caller owner = std::get<Caller>(of(4'000'000'001));
   EXPECT_EQ(owner.role, Role::admin);
   EXPECT_TRUE(owner.is_local);

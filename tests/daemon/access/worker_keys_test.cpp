@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/daemon_fixture.hpp"
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::daemon {
@@ -92,7 +93,7 @@ TEST(WorkerKeys, FileWritableByOthersAllowsNoWorker) {
   EXPECT_EQ(again.name_of(one), std::nullopt);
   const auto listed = again.list();
   ASSERT_FALSE(listed);
-  EXPECT_NE(listed.error().message.find("chmod 600 "), std::string::npos) << listed.error().message;
+  EXPECT_MESSAGE(listed.error().message);
   EXPECT_FALSE(again.allow({"node-2", two})) << "nothing of it is taken over";
   std::filesystem::permissions(scratch.path("worker_keys"), std::filesystem::perms(0600));
   EXPECT_EQ(again.name_of(one), "node-1");
@@ -147,10 +148,10 @@ TEST_F(GuardedGate, WorkerWithARemovedKeyIsIgnored) {
   ScriptedWorker worker(fixture);
   const auto welcome = worker.join();
   name.reset();
-  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("not allowed"), std::string::npos);
+  EXPECT_MESSAGE(worker.wait_for<proto::Refused>().why);
   EXPECT_FALSE(fixture.sessions->connected(welcome.worker));
   worker.send_hello();
-  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("not allowed"), std::string::npos);
+  EXPECT_MESSAGE(worker.wait_for<proto::Refused>().why);
 }
 
 }  // namespace

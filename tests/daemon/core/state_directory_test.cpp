@@ -15,6 +15,7 @@
 #include "daemon/store/sqlite_store.hpp"
 #include "hpsearch/io/files/socket_directory.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
+#include "messages.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::daemon {
@@ -169,7 +170,7 @@ TEST(StateDirectory, DetectsThatItsPathLeadsElsewhere) {
   std::filesystem::create_directory(scratch.path("state"));
   const auto replaced = (*directory)->check_ours();
   ASSERT_FALSE(replaced);
-  EXPECT_NE(replaced.error().message.find("renamed or replaced"), std::string::npos);
+  EXPECT_MESSAGE(replaced.error().message);
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path("state")));
 }
 
@@ -231,8 +232,7 @@ TEST(StateDirectory, PathThroughAFileIsUnavailable) {
     const auto directory = StateDirectory::open(scratch.path(path));
     ASSERT_FALSE(directory);
     EXPECT_EQ(directory.error().code, Errc::unavailable);
-    EXPECT_NE(directory.error().message.find("Not a directory"), std::string::npos)
-        << directory.error().message;
+    EXPECT_MESSAGE(directory.error().message);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/daemon_fixture.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
+#include "messages.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -66,7 +67,7 @@ TEST_F(WorkerSessionsLog, DisconnectedWorkerIsNamed) {
   ASSERT_TRUE(answer_.has_value());
   ASSERT_FALSE(*answer_);
   EXPECT_EQ(answer_->error().code, engine::Errc::unavailable);
-  EXPECT_NE(answer_->error().message.find("worker of uid-1"), std::string::npos);
+  EXPECT_MESSAGE(answer_->error().message);
 }
 
 TEST_F(WorkerSessionsLog, SilentWorkerIsNamed) {
@@ -74,7 +75,7 @@ TEST_F(WorkerSessionsLog, SilentWorkerIsNamed) {
   daemon_.pump_until([&] { return answer_.has_value(); });
   ASSERT_FALSE(*answer_);
   EXPECT_EQ(answer_->error().code, engine::Errc::unavailable);
-  EXPECT_NE(answer_->error().message.find("does not answer"), std::string::npos);
+  EXPECT_MESSAGE(answer_->error().message);
 }
 
 TEST_F(WorkerSessionsLog, SilentWorkerGetsNoMoreRequestsBeforeItsNextMessage) {
@@ -83,7 +84,7 @@ TEST_F(WorkerSessionsLog, SilentWorkerGetsNoMoreRequestsBeforeItsNextMessage) {
   answer_.reset();
   ask();
   ASSERT_TRUE(answer_.has_value()) << "at once";
-  EXPECT_NE(answer_->error().message.find("is away"), std::string::npos);
+  EXPECT_MESSAGE(answer_->error().message);
   EXPECT_EQ(worker_.all<proto::ReadLog>().size(), 1U);
   answer_.reset();
   worker_.send(proto::Beat{});

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "daemon/daemon_fixture.hpp"
+#include "messages.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -62,7 +63,7 @@ TEST(WorkerSessions, WorkerOfALaterDaemonIsRefused) {
   worker.envelope.cluster = fixture.store->cluster();
   worker.envelope.daemon_epoch = 99;
   worker.send_hello();
-  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("old copy"), std::string::npos);
+  EXPECT_MESSAGE(worker.wait_for<proto::Refused>().why);
 }
 
 TEST(WorkerSessions, WorkerOfAnotherVersionIsRefused) {
@@ -85,7 +86,7 @@ TEST(WorkerSessions, ImpossibleWorkersAreRefused) {
   hello.slots = 1;
   hello.uid.clear();
   worker.send(hello);
-  EXPECT_NE(worker.wait_for<proto::Refused>(2).why.find("who it is"), std::string::npos);
+  EXPECT_MESSAGE(worker.wait_for<proto::Refused>(2).why);
   EXPECT_TRUE(fixture.runtime->engine().workers().empty());
 }
 
@@ -486,7 +487,7 @@ TEST(WorkerSessions, TwoAgentsOnCopiesOfOneStateDirectoryAreBothRefused) {
   ScriptedWorker copy(fixture);
   copy.pid = 200;
   copy.send_hello();
-  EXPECT_NE(copy.wait_for<proto::Refused>().why.find("copies of one state directory"), std::string::npos);
+  EXPECT_MESSAGE(copy.wait_for<proto::Refused>().why);
   original.wait_for<proto::Refused>();
   EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1)));
   EXPECT_FALSE(fixture.runtime->engine().workers().at(engine::WorkerId(1)).quarantined.empty());
@@ -509,7 +510,7 @@ TEST(WorkerSessions, TwoAgentsOnCopiesInContainersAreBothRefused) {
   copy.pid = 1;
   copy.nonce = 6;
   copy.send_hello();
-  EXPECT_NE(copy.wait_for<proto::Refused>().why.find("copies of one state directory"), std::string::npos);
+  EXPECT_MESSAGE(copy.wait_for<proto::Refused>().why);
   original.wait_for<proto::Refused>();
   EXPECT_FALSE(fixture.sessions->connected(engine::WorkerId(1)));
 }
@@ -521,7 +522,7 @@ TEST(WorkerSessions, LaterStartOfAWorkerReplacesTheEarlier) {
   ScriptedWorker later(fixture);
   later.incarnation = 2;
   later.join();
-  EXPECT_NE(earlier.wait_for<proto::Refused>().why.find("later start"), std::string::npos);
+  EXPECT_MESSAGE(earlier.wait_for<proto::Refused>().why);
 }
 
 TEST(WorkerSessions, QuarantineIsSetAndEndedOverHttp) {

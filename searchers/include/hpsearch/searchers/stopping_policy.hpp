@@ -110,7 +110,6 @@ class Quota {
   void change_limit(engine::Cardinality limit) noexcept { limit_ = limit; }
 
   [[nodiscard]] std::uint64_t created_so_far() const noexcept { return created_; }
-  [[nodiscard]] std::uint64_t replaceable() const noexcept { return replaceable_; }
   /// Trials created that count.
   [[nodiscard]] std::uint64_t counting() const noexcept { return created_ - replaceable_; }
   /// How many are still to be created, as far as is known.
