@@ -1,8 +1,13 @@
 #include "hpsearch/proto/api/daemon.hpp"
 
 #include "hpsearch/proto/encoding/spelling.hpp"
+#include "hpsearch/proto/encoding/value_writer.hpp"
 
 namespace hpsearch::api {
+
+void put(proto::ValueWriter& out, const Event& event) {
+  out.value(event.value);
+}
 
 bool read(proto::MsgpackItem item, Event& event, proto::Trouble& trouble) {
   return proto::read(item, event.value, trouble);

@@ -1,5 +1,8 @@
 #include "hpsearch/proto/api/schema.hpp"
 
+#include <utility>
+
+#include "api/struct_fields.hpp"
 #include "hpsearch/engine/base/check.hpp"
 
 namespace hpsearch::api {
@@ -53,24 +56,34 @@ Value::Map shared() {
                                                    {"type", "object"}}}}}}};
 }
 
+Value describe(const StructFields& fields, Value::Map& named) {
+  const Schema& schema = fields.schema();
+  if (!named.contains(schema.name)) {
+    named[schema.name] = Value();  // Schemas may refer to each other.
+    Value::Map properties;
+    Value::List required;
+    for (const StructFields::Field& field : fields.list()) {
+      HPSEARCH_CHECK(!properties.contains(field.key), "a struct lists a field once");
+      Value property = field.schema(named);
+      (*property.as_map())["description"] = field.about;
+      properties[field.key] = std::move(property);
+      if (field.is_empty == nullptr) {
+        required.emplace_back(field.key);
+      }
+    }
+    Value::Map object{
+        {"description", schema.about}, {"properties", std::move(properties)}, {"type", "object"}};
+    if (!required.empty()) {
+      object["required"] = std::move(required);
+    }
+    if (schema.kind == Schema::Kind::body) {
+      object["additionalProperties"] = false;
+    }
+    named[schema.name] = std::move(object);
+  }
+  return reference_to(schema.name);
+}
+
 }  // namespace json_schema
-
-void SchemaFields::add(std::string_view key, Value schema, std::string_view about) {
-  HPSEARCH_CHECK(!properties_.contains(key), "a struct lists a field once");
-  (*schema.as_map())["description"] = about;
-  properties_[key] = std::move(schema);
-}
-
-Value SchemaFields::take(const Schema& schema) {
-  Value::Map object{
-      {"description", schema.about}, {"properties", std::move(properties_)}, {"type", "object"}};
-  if (!required_.empty()) {
-    object["required"] = std::move(required_);
-  }
-  if (schema.kind == Schema::Kind::body) {
-    object["additionalProperties"] = false;
-  }
-  return object;
-}
 
 }  // namespace hpsearch::api

@@ -217,19 +217,6 @@ bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble) {
   return true;
 }
 
-bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble) {
-  if (item.kind() == Kind::text) {
-    out.command = std::string(item.text());
-    return true;
-  }
-  std::vector<std::string> words;
-  if (!read(item, words, trouble)) {
-    return false;
-  }
-  out.command = std::move(words);
-  return true;
-}
-
 bool read_bytes(MsgpackItem item, std::string& out, Trouble& trouble) {
   if (!expect(item, Kind::bytes, "bytes", trouble)) {
     return false;

@@ -17,10 +17,7 @@ namespace hpsearch::daemon {
 
 [[nodiscard]] net::HttpResponse with(unsigned status, const engine::Value& value);
 /// A struct of the API (proto/api).
-template <class Answer>
-requires requires {
-  Answer::schema;
-}
+template <proto::Described Answer>
 [[nodiscard]] net::HttpResponse with(unsigned status, const Answer& answer) {
   return with(status, proto::encode_value(answer));
 }

@@ -13,11 +13,6 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/api/field_types.hpp"
 
-namespace hpsearch::proto {
-class MsgpackItem;
-struct Trouble;
-}  // namespace hpsearch::proto
-
 namespace hpsearch::api {
 
 struct Health {
@@ -162,10 +157,7 @@ struct Event {
   }
 };
 
-template <class Out>
-void put(Out& out, const Event& event) {
-  out.value(event.value);
-}
+void put(proto::ValueWriter& out, const Event& event);
 [[nodiscard]] bool read(proto::MsgpackItem item, Event& event, proto::Trouble& trouble);
 
 struct EventPage {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "hpsearch/proto/encoding/msgpack_tree.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/proto/events/state_words.hpp"
 
@@ -17,9 +18,15 @@
 //                 `fields.maybe(key, member, sentence)` is left out if it is empty
 //
 // The writer and the reader (encoding/record.hpp: encode_value, decode_value) and the description of the API
-// (api/schema.hpp) follow list_fields. The type of a member says which JSON it is: an optional is null if it
+// (api/schema.hpp) follow a table, which proto/api/structs.cpp makes of list_fields once for each struct: a
+// new struct is a line there. The type of a member says which JSON it is: an optional is null if it
 // is empty, engine::Units and Count are texts above 9223372036854775807. Times are seconds since the epoch,
 // durations are seconds, both double.
+
+namespace hpsearch::proto {
+class ValueWriter;
+struct Trouble;
+}  // namespace hpsearch::proto
 
 namespace hpsearch::api {
 
@@ -30,6 +37,16 @@ struct Schema {
   std::string_view about;
   Kind kind = Kind::answer;
 };
+
+class StructFields;
+
+/// What list_fields of T says.
+template <proto::Described T>
+[[nodiscard]] const StructFields& fields_of();
+
+void put_fields(proto::ValueWriter& out, const StructFields& fields, const void* self);
+[[nodiscard]] bool read_fields(proto::MsgpackItem item, const StructFields& fields, void* self,
+                               proto::Trouble& trouble);
 
 /// A value of a metric, which may be infinite or not a number.
 struct Metric {
@@ -86,6 +103,15 @@ class OneOf {
 }  // namespace hpsearch::api
 
 namespace hpsearch::proto {
+
+template <Described T>
+void put(ValueWriter& out, const T& value) {
+  api::put_fields(out, api::fields_of<T>(), &value);
+}
+template <Described T>
+[[nodiscard]] bool read(MsgpackItem item, T& value, Trouble& trouble) {
+  return api::read_fields(item, api::fields_of<T>(), &value, trouble);
+}
 
 template <api::Literal... words>
 struct Words<api::OneOf<words...>> {

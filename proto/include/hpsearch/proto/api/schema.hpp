@@ -20,11 +20,6 @@
 
 namespace hpsearch::api {
 
-template <class T>
-concept Described = requires {
-  { T::schema } -> std::convertible_to<Schema>;
-};
-
 namespace json_schema {
 
 using engine::Value;
@@ -34,6 +29,7 @@ using engine::Value;
 [[nodiscard]] Value or_null(Value schema);
 [[nodiscard]] Value one_of(const std::vector<std::string_view>& words);
 [[nodiscard]] Value reference_to(std::string_view name);
+[[nodiscard]] Value describe(const StructFields& fields, Value::Map& named);
 /// The schemas that a "$ref" of any other may name: Count, Metric.
 [[nodiscard]] Value::Map shared();
 
@@ -42,35 +38,6 @@ using engine::Value;
 /// The schema of T. Structs in it are references, and stand in `named` under their names afterwards.
 template <class T>
 [[nodiscard]] engine::Value schema_of(engine::Value::Map& named);
-
-/// Follows list_fields to describe each field.
-class SchemaFields {
- public:
-  explicit SchemaFields(engine::Value::Map& named) : named_(named) {}
-
-  template <class T>
-  void operator()(std::string_view key, const T& /*member*/, std::string_view about) {
-    add(key, schema_of<T>(named_), about);
-    required_.emplace_back(key);
-  }
-  template <class T>
-  void maybe(std::string_view key, const std::optional<T>& /*member*/, std::string_view about) {
-    add(key, schema_of<T>(named_), about);
-  }
-  template <class T>
-  void maybe(std::string_view key, const T& /*member*/, std::string_view about) {
-    add(key, schema_of<T>(named_), about);
-  }
-
-  [[nodiscard]] engine::Value take(const Schema& schema);
-
- private:
-  void add(std::string_view key, engine::Value schema, std::string_view about);
-
-  engine::Value::Map& named_;
-  engine::Value::Map properties_;
-  engine::Value::List required_;
-};
 
 namespace json_schema {
 
@@ -114,18 +81,11 @@ struct Of {
       return whole_number();
     } else if constexpr (requires { proto::Words<T>::of; }) {
       return one_of(words_of<T>());
-    } else if constexpr (!Described<T>) {
+    } else if constexpr (proto::Described<T>) {
+      return describe(fields_of<T>(), named);
+    } else {
       static_assert(proto::ListsFields<T>, "a struct of an answer has a schema");
       return of_type("object");  // A stored struct of the engine.
-    } else {
-      if (!named.contains(T::schema.name)) {
-        named[T::schema.name] = Value();  // Schemas may refer to each other.
-        SchemaFields fields(named);
-        const T example{};
-        T::list_fields(fields, example);
-        named[T::schema.name] = fields.take(T::schema);
-      }
-      return reference_to(T::schema.name);
     }
   }
 };

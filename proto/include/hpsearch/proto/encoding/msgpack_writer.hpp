@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/wire/wire.hpp"
 
 namespace hpsearch::proto {
+
+using Bytes = std::vector<std::byte>;
 
 /// Appends msgpack to bytes. Every number and length takes its shortest form, so equal values are equal
 /// bytes; reals always stay reals, whatever their value.

@@ -11,7 +11,6 @@
 #include "hpsearch/proto/encoding/msgpack_writer.hpp"
 #include "hpsearch/proto/encoding/spelling.hpp"
 #include "hpsearch/proto/encoding/value_writer.hpp"
-#include "hpsearch/proto/wire/wire.hpp"
 
 // What a room keeps in files of its own: a struct that it has spelled (spell.hpp), or a variant of such
 // structs, as bytes or, where people look into the file, as JSON. For sources: a header needs only spell.hpp.
@@ -30,7 +29,7 @@ template <class T>
 /// The word for a T in messages.
 template <class T>
 [[nodiscard]] constexpr std::string_view name_of_record() {
-  if constexpr (requires { T::schema.name; }) {
+  if constexpr (Described<T>) {
     return T::schema.name;
   } else {
     return "the record";

@@ -33,6 +33,12 @@ concept ListsFields = requires(AnyFields& fields, T& value) {
   std::remove_const_t<T>::list_fields(fields, value);
 };
 
+/// A struct of the API, which is written and read by its table of fields (api/field_types.hpp).
+template <class T>
+concept Described = requires {
+  T::schema;
+};
+
 void spell(auto& fields, ListsFields auto& value) {
   std::remove_cvref_t<decltype(value)>::list_fields(fields, value);
 }

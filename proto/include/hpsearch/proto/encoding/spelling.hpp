@@ -21,7 +21,6 @@
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/jobs/launch/launch_spec.hpp"
 #include "hpsearch/proto/encoding/msgpack_tree.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/proto/encoding/value_writer.hpp"
@@ -130,7 +129,7 @@ class FieldCounter {
 };
 
 template <class T>
-concept Spelled = requires(FieldCounter& fields, const T& value) {
+concept Spelled = !Described<T> && requires(FieldCounter & fields, const T& value) {
   spell(fields, value);
 };
 
@@ -261,11 +260,6 @@ void put(Out& out, const engine::Metrics& metrics) {
   }
 }
 
-template <class Out>
-void put(Out& out, const jobs::Entrypoint& entrypoint) {
-  std::visit([&out](const auto& command) { put(out, command); }, entrypoint.command);
-}
-
 template <class Out, Spelled T>
 void put(Out& out, const T& value) {
   FieldCounter counter;
@@ -353,7 +347,6 @@ class FieldReader {
 [[nodiscard]] bool read(MsgpackItem item, engine::Units& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Duration& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble);
-[[nodiscard]] bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble);
 
 [[nodiscard]] bool read_bytes(MsgpackItem item, std::string& out, Trouble& trouble);
 [[nodiscard]] bool read_bytes(MsgpackItem item, std::vector<std::string>& out, Trouble& trouble);

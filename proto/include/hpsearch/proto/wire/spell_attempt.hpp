@@ -6,6 +6,7 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/jobs/launch/launch_spec.hpp"
 #include "hpsearch/proto/encoding/spelling.hpp"
 
 // Attempts, their reports and their orders, spelled the same on the wire and in the store.
@@ -35,6 +36,24 @@ struct WordList {
     return std::nullopt;
   }
 };
+
+template <class Out>
+void put(Out& out, const jobs::Entrypoint& entrypoint) {
+  std::visit([&out](const auto& command) { put(out, command); }, entrypoint.command);
+}
+
+[[nodiscard]] inline bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble) {
+  if (item.kind() == MsgpackItem::Kind::text) {
+    out.command = std::string(item.text());
+    return true;
+  }
+  std::vector<std::string> words;
+  if (!read(item, words, trouble)) {
+    return false;
+  }
+  out.command = std::move(words);
+  return true;
+}
 
 template <>
 struct Words<jobs::PassedAs> {

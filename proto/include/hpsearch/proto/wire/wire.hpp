@@ -14,13 +14,12 @@
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
 #include "hpsearch/jobs/launch/launch_spec.hpp"
+#include "hpsearch/proto/encoding/msgpack_writer.hpp"
 #include "hpsearch/proto/wire/version.hpp"
 
 namespace hpsearch::proto {
 
 // The messages between hpsearchd and hpsearch-worker, one ZeroMQ frame each. SCHEMA.md describes every field.
-
-using Bytes = std::vector<std::byte>;
 
 /// No frame is larger; the receiver refuses larger ones unread.
 inline constexpr std::size_t max_frame_bytes = 256UL * 1024;
