@@ -1,30 +1,29 @@
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "cli/client/state_directory.hpp"
-#include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "daemon/audit/audit_files.hpp"
+#include "hpsearch/proto/api/access.hpp"
 
 namespace hpsearch::cli {
 namespace {
 
 using engine::Value;
 
-std::string who(const Value& entry) {
-  const std::string name = text_at(entry, "name");
-  return name.empty() ? "-" : name;  // "nobody" would be ambiguous: most machines have a user of that name.
+std::string who(const api::AuditEntry& entry) {
+  return entry.name.empty() ? "-" : entry.name;  // "nobody" is a user of most machines.
 }
 
 /// "POST /api/v1/experiments: experiments/3" if the path doesn't name what was made.
-std::string what(const Value& entry) {
-  if (const std::uint64_t others = count_at(entry, "count"); others != 0) {
-    return counted(others, "other request") + " in that minute";
+std::string what(const api::AuditEntry& entry) {
+  if (entry.count.value_or(0) != 0) {
+    return counted(*entry.count, "other request") + " in that minute";
   }
-  const std::string path = text_at(entry, "path");
-  const std::string resource = text_at(entry, "resource");
-  return text_at(entry, "method") + " " + path +
-         (path.find(resource) == std::string::npos ? ": " + resource : "");
+  const std::string resource = entry.resource.value_or("");
+  return entry.method + " " + entry.path +
+         (entry.path.find(resource) == std::string::npos ? ": " + resource : "");
 }
 
 }  // namespace
@@ -37,32 +36,27 @@ int audit_list(const AuditOptions& options, const Output& output) {
       server ? server->client().get("/api/v1/audit?limit=500&after=" + std::to_string(options.after) +
                                     (options.refusals ? "&refusals=true" : ""))
              : Outcome<Value>(server.failure());
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-    return 0;
-  }
-  Table table({{"LINE", Table::Align::right},
-               {"TIME"},
-               {"WHO"},
-               {"FROM"},
-               {"STATUS", Table::Align::right},
-               {"REQUEST"}});
-  for (const Value& entry : list_at(*answer, "entries")) {
-    table.add({std::to_string(count_at(entry, "number")), time_text(number_at(entry, "time")), who(entry),
-               text_at(entry, "from"), std::to_string(count_at(entry, "status")), what(entry)});
-  }
-  if (const std::uint64_t next = count_at(*answer, "next"); next != 0) {
-    output.message("hpsearch: there are more: hpsearch audit list " +
-                   std::string(options.refusals ? "--refusals " : "") + "--after " + std::to_string(next));
-  }
-  const std::string none = options.after == 0
-                               ? "nothing is recorded yet\n"
-                               : "no line has a higher number than " + std::to_string(options.after) + "\n";
-  output.print(table.empty() ? none : table.text(output.width()));
-  return 0;
+  return show_answer<api::AuditPage>(answer, output, [&](const api::AuditPage& page) {
+    Table table({{"LINE", Table::Align::right},
+                 {"TIME"},
+                 {"WHO"},
+                 {"FROM"},
+                 {"STATUS", Table::Align::right},
+                 {"REQUEST"}});
+    for (const api::AuditEntry& entry : page.entries) {
+      table.add({std::to_string(entry.number), time_text(entry.time), who(entry), entry.from,
+                 std::to_string(entry.status), what(entry)});
+    }
+    if (page.next) {
+      output.message("hpsearch: there are more: hpsearch audit list " +
+                     std::string(options.refusals ? "--refusals " : "") + "--after " +
+                     std::to_string(*page.next));
+    }
+    const std::string none = options.after == 0
+                                 ? "nothing is recorded yet\n"
+                                 : "no line has a higher number than " + std::to_string(options.after) + "\n";
+    output.print(table.empty() ? none : table.text(output.width()));
+  });
 }
 
 int audit_verify(const AuditOptions& options, const Output& output) {

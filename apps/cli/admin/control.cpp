@@ -23,30 +23,17 @@ int control(const std::string& what, const ExperimentOptions& options, std::opti
   const std::string of_it = trial ? "/trials/" + std::to_string(*trial) : "";
   const Outcome<Value> answer =
       reached->server.client().post(experiment_target(reached->experiment, of_it + "/" + what), Value::Map{});
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-    return 0;
-  }
   const std::string experiment = "experiment " + std::to_string(reached->experiment);
   if (trial) {
-    const auto now = read_as<api::Trial>(*answer);
-    if (!now) {
-      return output.fail(now.failure());
-    }
-    output.print("trial " + std::to_string(*trial) + " of " + experiment + " is " +
-                 std::string(engine::name_of(now->state)) + "\n");
-    return 0;
+    return show_answer<api::Trial>(answer, output, [&](const api::Trial& now) {
+      output.print("trial " + std::to_string(*trial) + " of " + experiment + " is " +
+                   std::string(engine::name_of(now.state)) + "\n");
+    });
   }
-  const auto now = read_as<api::ExperimentSummary>(*answer);
-  if (!now) {
-    return output.fail(now.failure());
-  }
-  output.print(experiment + " is " + std::string(engine::name_of(now->state)) +
-               " (trials: " + states_text(now->trials) + ")\n");
-  return 0;
+  return show_answer<api::ExperimentSummary>(answer, output, [&](const api::ExperimentSummary& now) {
+    output.print(experiment + " is " + std::string(engine::name_of(now.state)) +
+                 " (trials: " + states_text(now.trials) + ")\n");
+  });
 }
 
 }  // namespace hpsearch::cli

@@ -51,23 +51,13 @@ Failure of_token(const std::string& id, Failure failure) {
 
 /// Only the secret goes to standard output, so that `hpsearch token create ... > FILE` writes nothing else.
 int show_made(const Outcome<Value>& made, const Output& output) {
-  if (!made) {
-    return output.fail(made.failure());
-  }
-  if (output.json()) {
-    output.data(*made);
-    return 0;
-  }
-  const auto token = read_as<api::NewToken>(*made);
-  if (!token) {
-    return output.fail(token.failure());
-  }
-  output.message("hpsearch: token " + token->id + ", named " + token->name + ", is " +
-                 std::string(token->role.text()) + " (workspaces: " + names_of_workspaces(*token) + ")" +
-                 (token->expires ? " until " + time_text(*token->expires) : " and never expires") +
-                 ". It is shown only now:");
-  output.print(token->token + "\n");
-  return 0;
+  return show_answer<api::NewToken>(made, output, [&](const api::NewToken& token) {
+    output.message("hpsearch: token " + token.id + ", named " + token.name + ", is " +
+                   std::string(token.role.text()) + " (workspaces: " + names_of_workspaces(token) + ")" +
+                   (token.expires ? " until " + time_text(*token.expires) : " and never expires") +
+                   ". It is shown only now:");
+    output.print(token.token + "\n");
+  });
 }
 
 }  // namespace
@@ -127,26 +117,16 @@ int token_list(const ServerOptions& options, const Output& output) {
     return output.fail(server.failure());
   }
   const Outcome<Value> answer = server->client().get("/api/v1/tokens");
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-    return 0;
-  }
-  const auto list = read_as<api::TokenList>(*answer);
-  if (!list) {
-    return output.fail(list.failure());
-  }
-  Table table(
-      {{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"UNIX USER"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
-  for (const api::Token& token : list->tokens) {
-    table.add({token.id, token.name, std::string(token.role.text()), names_of_workspaces(token),
-               token.unix_user, token.expires ? time_text(*token.expires) : "never",
-               time_text(token.last_used_day.value_or(0)).substr(0, 10), token.creator});
-  }
-  output.print(table.empty() ? std::string("no tokens yet\n") : table.text(output.width()));
-  return 0;
+  return show_answer<api::TokenList>(answer, output, [&](const api::TokenList& list) {
+    Table table(
+        {{"ID"}, {"NAME"}, {"ROLE"}, {"WORKSPACES"}, {"UNIX USER"}, {"EXPIRES"}, {"LAST USED"}, {"CREATOR"}});
+    for (const api::Token& token : list.tokens) {
+      table.add({token.id, token.name, std::string(token.role.text()), names_of_workspaces(token),
+                 token.unix_user, token.expires ? time_text(*token.expires) : "never",
+                 time_text(token.last_used_day.value_or(0)).substr(0, 10), token.creator});
+    }
+    output.print(table.empty() ? std::string("no tokens yet\n") : table.text(output.width()));
+  });
 }
 
 }  // namespace hpsearch::cli

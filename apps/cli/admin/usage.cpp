@@ -2,11 +2,12 @@
 #include <chrono>
 #include <ctime>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
-#include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/api/access.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -55,32 +56,26 @@ int usage(const UsageOptions& options, const Output& output) {
   const Outcome<Value> answer =
       server ? server->client().get("/api/v1/usage?by=" + options.by + "&since=" + std::to_string(*since))
              : Outcome<Value>(server.failure());
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-    return 0;
-  }
-  Table table({{options.by == "user"        ? "USER"
-                : options.by == "workspace" ? "WORKSPACE"
-                                            : "EXPERIMENT"},
-               {"SLOT HOURS", Align::right},
-               {"SLOTS NOW", Align::right},
-               {"EXPERIMENTS", Align::right},
-               {"TRIALS", Align::right}});
-  double seconds = 0;
-  for (const Value& row : list_at(*answer, "usage")) {
-    const std::string name = text_at(row, options.by);
-    seconds += number_at(row, "slot_seconds");
-    table.add({name.empty() ? "(not recorded)" : name, hours_text(number_at(row, "slot_seconds")),
-               std::to_string(count_at(row, "slots")), std::to_string(count_at(row, "experiments")),
-               std::to_string(count_at(row, "trials"))});
-  }
-  output.print(table.empty()
-                   ? std::string("no slot was used\n")
-                   : table.text(output.width()) + "in all " + hours_text(seconds) + " slot hours\n");
-  return 0;
+  return show_answer<api::Usage>(answer, output, [&](const api::Usage& usage) {
+    Table table({{options.by == "user"        ? "USER"
+                  : options.by == "workspace" ? "WORKSPACE"
+                                              : "EXPERIMENT"},
+                 {"SLOT HOURS", Align::right},
+                 {"SLOTS NOW", Align::right},
+                 {"EXPERIMENTS", Align::right},
+                 {"TRIALS", Align::right}});
+    double seconds = 0;
+    for (const api::Used& row : usage.usage) {
+      const std::string name =
+          row.user.value_or("") + row.workspace.value_or("") + row.experiment.value_or("");
+      seconds += row.slot_seconds;
+      table.add({name.empty() ? "(not recorded)" : name, hours_text(row.slot_seconds),
+                 std::to_string(row.slots), std::to_string(row.experiments), std::to_string(row.trials)});
+    }
+    output.print(table.empty()
+                     ? std::string("no slot was used\n")
+                     : table.text(output.width()) + "in all " + hours_text(seconds) + " slot hours\n");
+  });
 }
 
 }  // namespace hpsearch::cli

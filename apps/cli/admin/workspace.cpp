@@ -3,13 +3,14 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
-#include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/http/http.hpp"
+#include "hpsearch/proto/api/access.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -20,10 +21,10 @@ using Align = Table::Align;
 
 constexpr const char* workspaces_target = "/api/v1/workspaces";
 
-/// A number, or null for "none".
-Outcome<Value> read_limit(const QuotaLimit& limit, const std::string& text) {
+/// Empty for "none".
+Outcome<std::optional<std::uint64_t>> read_limit(const QuotaLimit& limit, const std::string& text) {
   if (text == "none") {
-    return Value();
+    return std::optional<std::uint64_t>();
   }
   const auto number = engine::number_in<std::uint64_t>(text);
   if (!number || *number > limit.largest) {
@@ -31,7 +32,7 @@ Outcome<Value> read_limit(const QuotaLimit& limit, const std::string& text) {
                          "\"; it must be a whole number from 0 to " + std::to_string(limit.largest) +
                          ", or none");
   }
-  return Value(static_cast<std::int64_t>(*number));
+  return std::optional(*number);
 }
 
 /// "5", "2.50"; `none` for null.
@@ -47,74 +48,71 @@ std::string amount_text(const Value& amount, const char* none) {
   return text;
 }
 
-void show_all(const std::vector<Value>& workspaces, const Output& output) {
+std::string amount_text(const std::optional<std::uint64_t>& limit, const char* none) {
+  return limit ? std::to_string(*limit) : none;
+}
+
+void show_all(const std::vector<api::Workspace>& workspaces, const Output& output) {
   Table table({{"WORKSPACE"},
                {"SLOTS", Align::right},
                {"ACTIVE EXPERIMENTS", Align::right},
                {"EXPERIMENTS", Align::right},
                {"SLOT HOURS", Align::right},
                {"CREATOR"}});
-  for (const Value& workspace : workspaces) {
-    const Value used = member(workspace, "used");
-    const Value quota = member(workspace, "quota");
-    const auto use = [&](const char* limit) {
-      const Value most = member(quota, limit);
-      return amount_text(member(used, limit), "-") + (most.is_null() ? "" : " of " + amount_text(most, ""));
+  for (const api::Workspace& workspace : workspaces) {
+    const auto use = [&workspace](std::string_view limit) {
+      std::size_t i = 0;
+      while (engine::quota_limits[i].name != limit) {
+        ++i;
+      }
+      const auto& most = workspace.quota.limits[i];
+      return amount_text(workspace.used.uses[i].value, "-") + (most ? " of " + amount_text(most, "") : "");
     };
-    table.add({text_at(workspace, "name"), use("max_slots"), use("max_active_experiments"),
-               std::to_string(count_at(workspace, "experiments")), use("slot_hours_per_30d"),
-               text_at(workspace, "creator")});
+    table.add({workspace.name, use("max_slots"), use("max_active_experiments"),
+               std::to_string(workspace.experiments), use("slot_hours_per_30d"), workspace.creator});
   }
   output.print(table.text(output.width()));
 }
 
 /// Prints each limit of one workspace.
-void show_limits(const Value& workspace, const Output& output) {
+void show_limits(const api::Workspace& workspace, const Output& output) {
   Table table({{"LIMIT"}, {"USED", Align::right}, {"QUOTA", Align::right}, {"OPTION"}, {"WHAT IS LIMITED"}});
-  for (const QuotaLimit& limit : engine::quota_limits) {
-    const std::string name(limit.name);
-    table.add({name, amount_text(member(member(workspace, "used"), name), "-"),
-               amount_text(member(member(workspace, "quota"), name), "none"), std::string(limit.option),
+  for (std::size_t i = 0; i < engine::quota_limits.size(); ++i) {
+    const QuotaLimit& limit = engine::quota_limits[i];
+    table.add({std::string(limit.name), amount_text(workspace.used.uses[i].value, "-"),
+               amount_text(workspace.quota.limits[i], "none"), std::string(limit.option),
                std::string(limit.about)});
   }
   output.print(table.text(output.width()));
 }
 
 int show_one(const Outcome<Value>& workspace, const Output& output) {
-  if (!workspace) {
-    return output.fail(workspace.failure());
-  }
-  if (output.json()) {
-    output.data(*workspace);
-  } else {
-    show_limits(*workspace, output);
-  }
-  return 0;
+  return show_answer<api::Workspace>(workspace, output,
+                                     [&](const api::Workspace& shown) { show_limits(shown, output); });
 }
 
 /// The workspace's quota, with the given limits replaced.
 Outcome<Value> changed_quota(const Client& client, const WorkspaceOptions& options) {
-  const Outcome<Value> answer = client.get(workspaces_target);
-  if (!answer) {
-    return answer.failure();
+  const auto all = read_as<api::WorkspaceList>(client.get(workspaces_target));
+  if (!all) {
+    return all.failure();
   }
-  Value::Map quota;
-  for (const Value& workspace : list_at(*answer, "workspaces")) {
-    if (text_at(workspace, "name") == options.name) {
-      quota = *member(workspace, "quota").as_map();
+  api::Quota quota;
+  for (const api::Workspace& workspace : all->workspaces) {
+    if (workspace.name == options.name) {
+      quota = workspace.quota;
     }
   }
   for (std::size_t i = 0; i < engine::quota_limits.size(); ++i) {
-    const QuotaLimit& limit = engine::quota_limits[i];
     if (const auto& given = options.limits[i]) {
-      Outcome<Value> read = read_limit(limit, *given);
+      const auto read = read_limit(engine::quota_limits[i], *given);
       if (!read) {
         return read.failure();
       }
-      quota[std::string(limit.name)] = *std::move(read);
+      quota.limits[i] = *read;
     }
   }
-  return Value(std::move(quota));
+  return proto::encode_value(quota);
 }
 
 }  // namespace
@@ -123,15 +121,8 @@ int workspace_list(const WorkspaceOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach_shared(options.server, output);
   const Outcome<Value> answer =
       server ? server->client().get(workspaces_target) : Outcome<Value>(server.failure());
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-  } else {
-    show_all(list_at(*answer, "workspaces"), output);
-  }
-  return 0;
+  return show_answer<api::WorkspaceList>(
+      answer, output, [&](const api::WorkspaceList& list) { show_all(list.workspaces, output); });
 }
 
 int workspace_create(const WorkspaceOptions& options, const Output& output) {

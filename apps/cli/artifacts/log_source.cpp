@@ -5,18 +5,18 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
-#include "cli/render/text.hpp"
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
 #include "hpsearch/io/archive/kept_log.hpp"
 #include "hpsearch/io/archive/log_files.hpp"
 #include "hpsearch/io/files/directory.hpp"
+#include "hpsearch/proto/api/trials.hpp"
 
 namespace hpsearch::cli {
 
 namespace fs = std::filesystem;
-using engine::Value;
 using files::Directory;
 
 DaemonLogs::DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial,
@@ -33,20 +33,19 @@ Outcome<LogPart> DaemonLogs::read(std::uint64_t attempt, std::uint64_t offset, b
   std::string target = target_ + "/log?" + whose_ + "&attempt=" + std::to_string(attempt) +
                        "&limit=" + std::to_string(log_part_bytes);
   target += from_end ? "&from_end=1" : "&offset=" + std::to_string(offset);
-  const Outcome<Value> answer = client_.get(target);
-  if (!answer) {
-    return answer.failure();
+  auto piece = read_as<api::LogPiece>(client_.get(target));
+  if (!piece) {
+    return piece.failure();
   }
-  return LogPart{count_at(*answer, "offset"), count_at(*answer, "size"), text_at(*answer, "text")};
+  return LogPart{piece->offset.value_or(0), piece->size.value_or(0), std::move(piece->text).value_or("")};
 }
 
 Outcome<LogSource::Course> DaemonLogs::course() const {
-  const Outcome<Value> answer = client_.get(target_);
-  if (!answer) {
-    return answer.failure();
+  const auto trial = read_as<api::Trial>(client_.get(target_));
+  if (!trial) {
+    return trial.failure();
   }
-  const auto state = engine::trial_state_named(text_at(*answer, "state"));
-  return Course{count_at(*answer, "attempts"), state && engine::is_closed(*state)};
+  return Course{trial->attempts, engine::is_closed(trial->state)};
 }
 
 LeftLogs::LeftLogs(const StateDirectory& state, std::uint64_t experiment, std::uint64_t trial,

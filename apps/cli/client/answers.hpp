@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/client/client.hpp"
+#include "cli/render/output.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
 // Reads the daemon's answers as the structs of proto/api. Commands use these; --output json prints the
@@ -26,6 +27,24 @@ template <class T>
 template <class T>
 [[nodiscard]] Outcome<T> read_as(const Outcome<engine::Value>& answer) {
   return answer ? read_as<T>(*answer) : Outcome<T>(answer.failure());
+}
+
+/// Prints an answer as it came with --output json; else calls show() with it as a T. Returns the exit status.
+template <class T, class Show>
+[[nodiscard]] int show_answer(const Outcome<engine::Value>& answer, const Output& output, Show show) {
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  const Outcome<T> read = read_as<T>(*answer);
+  if (!read) {
+    return output.fail(read.failure());
+  }
+  show(*read);
+  return 0;
 }
 
 /// All entries of a list in numbered pages: every_entry(client, target, &api::WorkerPage::workers).

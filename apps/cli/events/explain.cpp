@@ -70,19 +70,9 @@ int explain(const ExplainOptions& options, const Output& output) {
   }
   const Outcome<Value> answer = reached->server.client().get(
       experiment_target(reached->experiment, "/trials/" + std::to_string(*which->trial) + "/explain"));
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-    return 0;
-  }
-  const auto explanation = read_as<api::Explanation>(*answer);
-  if (!explanation) {
-    return output.fail(explanation.failure());
-  }
-  output.print(explanation_text(*explanation, output));
-  return 0;
+  return show_answer<api::Explanation>(answer, output, [&](const api::Explanation& explanation) {
+    output.print(explanation_text(explanation, output));
+  });
 }
 
 }  // namespace hpsearch::cli

@@ -1,10 +1,11 @@
 #include <string>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/which.hpp"
-#include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/api/charts.hpp"
 #include "hpsearch/proto/sentences/uncertain_number.hpp"
 
 namespace hpsearch::cli {
@@ -12,25 +13,24 @@ namespace {
 
 using engine::Value;
 
-std::string shares_text(const Value& importance) {
-  if (const std::string reason = text_at(importance, "reason"); !reason.empty()) {
-    return reason + "\n";
+std::string shares_text(const api::Importance& importance) {
+  if (!importance.reason.empty()) {
+    return importance.reason + "\n";
   }
   Table table({{"HYPERPARAMETER", Table::Align::left, true},
                {"IMPORTANCE", Table::Align::right},
                {"DEVIATION", Table::Align::right}});
-  for (const Value& one : list_at(importance, "hyperparameters")) {
-    table.add({text_at(one, "name"), sentences::fixed(100 * number_at(one, "share"), 0) + " %",
-               sentences::fixed(100 * number_at(one, "deviation"), 0) + " %"});
+  for (const api::HparamShare& one : importance.hyperparameters) {
+    table.add({one.name, sentences::fixed(100 * one.share, 0) + " %",
+               sentences::fixed(100 * one.deviation, 0) + " %"});
   }
-  const std::uint64_t others = count_at(importance, "others");
-  std::string from = "from " + counted(count_at(importance, "results"), "result") + " of " +
-                     printable(text_at(importance, "metric")) + " at length " +
-                     std::to_string(count_at(importance, "length"));
-  if (others > 0) {
-    from += "; " + counted(others, "trial") + " that did not get so far, or diverged, count as worse";
+  std::string from = "from " + counted(importance.results, "result") + " of " + printable(importance.metric) +
+                     " at length " + std::to_string(importance.length.value_or(0));
+  if (importance.others > 0) {
+    from +=
+        "; " + counted(importance.others, "trial") + " that did not get so far, or diverged, count as worse";
   }
-  if (text_at(importance, "method") == "forest") {
+  if (importance.method == "forest") {
     from +=
         "\nThe sampler preferred a part of the space: a forest of regression trees is compared evenly over "
         "it.";
@@ -48,15 +48,8 @@ int importance(const ExperimentOptions& options, const Output& output) {
   }
   const Outcome<Value> shares =
       reached->server.client().get(experiment_target(reached->experiment, "/importance"));
-  if (!shares) {
-    return output.fail(shares.failure());
-  }
-  if (output.json()) {
-    output.data(*shares);
-  } else {
-    output.print(shares_text(*shares));
-  }
-  return 0;
+  return show_answer<api::Importance>(
+      shares, output, [&](const api::Importance& importance) { output.print(shares_text(importance)); });
 }
 
 }  // namespace hpsearch::cli

@@ -85,22 +85,12 @@ int show(const ShowOptions& given, const Output& output) {
     return show_trial(reached->server, reached->experiment, *given.trial, output);
   }
   const Outcome<Value> answer = reached->server.client().get(experiment_target(reached->experiment));
-  if (!answer) {
-    return output.fail(answer.failure());
-  }
-  if (output.json()) {
-    output.data(*answer);
-    return 0;
-  }
-  const auto detail = read_as<api::Experiment>(*answer);
-  if (!detail) {
-    return output.fail(detail.failure());
-  }
-  output.print(show_text(*detail, output));
-  if (const std::string storage = storage_trouble(reached->server.client()); !storage.empty()) {
-    output.print("\n" + storage + "\n");
-  }
-  return 0;
+  return show_answer<api::Experiment>(answer, output, [&](const api::Experiment& detail) {
+    output.print(show_text(detail, output));
+    if (const std::string storage = storage_trouble(reached->server.client()); !storage.empty()) {
+      output.print("\n" + storage + "\n");
+    }
+  });
 }
 
 }  // namespace hpsearch::cli
