@@ -1,7 +1,7 @@
 #include <boost/beast/http.hpp>
 
 #include "hpsearch/io/http/http.hpp"
-#include "http/http_question.hpp"
+#include "http/outgoing_request.hpp"
 #include "net/asio.hpp"
 
 namespace hpsearch::net {
@@ -16,11 +16,11 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
                                           AnswerLimit limit) {
   try {
     asio::io_context io{1};
-    auto prepared = HttpQuestion::prepare(io, address, method, target, body, headers);
+    auto prepared = OutgoingRequest::prepare(io, address, method, target, body, headers);
     if (!prepared) {
       return prepared.error();
     }
-    HttpQuestion& question = **prepared;
+    OutgoingRequest& question = **prepared;
     http::response_parser<http::string_body> answer;
     answer.body_limit(limit.bytes);
     answer.skip(method == "HEAD");

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "http/http_question.hpp"
+#include "http/outgoing_request.hpp"
 #include "net/asio.hpp"
 
 namespace hpsearch::net {
@@ -16,7 +16,7 @@ using engine::Error;
 
 struct HttpReading::Impl {
   asio::io_context io{1};
-  std::unique_ptr<HttpQuestion> question;
+  std::unique_ptr<OutgoingRequest> question;
   http::response_parser<http::buffer_body> answer;
   std::string content_type;
   std::array<char, 16 * 1024> place{};
@@ -51,12 +51,12 @@ engine::Result<HttpReading> HttpReading::open(const std::string& address, const 
                                               std::chrono::milliseconds timeout, const HttpHeaders& headers) {
   try {
     auto impl = std::make_unique<Impl>();
-    auto prepared = HttpQuestion::prepare(impl->io, address, "GET", target, "", headers);
+    auto prepared = OutgoingRequest::prepare(impl->io, address, "GET", target, "", headers);
     if (!prepared) {
       return prepared.error();
     }
     impl->question = *std::move(prepared);
-    HttpQuestion& question = *impl->question;
+    OutgoingRequest& question = *impl->question;
     impl->answer.body_limit(std::numeric_limits<std::uint64_t>::max());
     bool begun = false;
     question.stream.plain().expires_after(timeout);

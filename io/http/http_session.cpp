@@ -104,7 +104,8 @@ void HttpSession::wait_for_request() {
   is_head_ = false;
   id_ = shared_->id_prefix + std::to_string(++shared_->requests);
   what_.clear();
-  shared_->crowd.stand(*this, was_let_in_ ? HttpCrowd::Standing::waiting : HttpCrowd::Standing::stranger);
+  shared_->crowd.stand(
+      *this, was_let_in_ ? ConnectionLimit::Standing::waiting : ConnectionLimit::Standing::stranger);
   parser_.emplace();
   parser_->header_limit(most_header_bytes);
   std::size_t most = shared_->rules.most_body_bytes;
@@ -498,7 +499,7 @@ void HttpSession::written(AsioError error) {
 }
 
 void HttpSession::finish() {
-  shared_->crowd.stand(*this, HttpCrowd::Standing::stranger);  // Nothing more is wanted of it.
+  shared_->crowd.stand(*this, ConnectionLimit::Standing::stranger);  // Nothing more is wanted of it.
   stream_.plain().expires_after(seconds{2});
   stream_.async_end([self = shared_from_this()](AsioError) {
     if (self->stream_.is_encrypted()) {
@@ -537,7 +538,7 @@ void HttpSession::set_answering(bool answering) {
     held_.clear();
   }
   if (answering) {
-    shared_->crowd.stand(*this, HttpCrowd::Standing::answering);
+    shared_->crowd.stand(*this, ConnectionLimit::Standing::answering);
   }
 }
 

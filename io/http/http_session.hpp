@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "hpsearch/io/http/http.hpp"
+#include "http/connection_limit.hpp"
 #include "http/http_body_queue.hpp"
-#include "http/http_crowd.hpp"
 #include "http/http_site.hpp"
 #include "http/http_stream.hpp"
 #include "net/asio.hpp"
@@ -50,7 +50,7 @@ struct HttpSessions {
   HttpRules rules;
   std::string configured_host;  ///< "" on a Unix socket.
   std::optional<SocketFile> socket_file;
-  HttpCrowd crowd;
+  ConnectionLimit crowd;
   std::set<HttpSession*> sessions;  ///< Also those that have left the crowd and close.
   std::size_t turned_away = 0;      ///< How many of these get 503.
   std::size_t answering = 0;
@@ -63,7 +63,7 @@ struct HttpSessions {
 
 /// One connection: reads a request, has it answered, and waits for the next one. It lives as long as its
 /// handlers.
-class HttpSession final : public std::enable_shared_from_this<HttpSession>, public HttpCrowd::Member {
+class HttpSession final : public std::enable_shared_from_this<HttpSession>, public ConnectionLimit::Member {
  public:
   static constexpr std::size_t most_of_a_name = 128;
 

@@ -122,7 +122,7 @@ void HttpSession::begin_body(const HttpResponse& response) {
                              } else {
                                self->watch_for_end();
                                if (is_endless) {
-                                 self->shared_->crowd.stand(*self, HttpCrowd::Standing::streaming);
+                                 self->shared_->crowd.stand(*self, ConnectionLimit::Standing::streaming);
                                }
                                begin(std::make_shared<Body>(self));
                              }

@@ -2,7 +2,7 @@
 
 #include "dialects/determined/determined_dialect.hpp"
 #include "dialects/pai/pai_dialect.hpp"
-#include "dialects/searchers/searcher_names_dialect.hpp"
+#include "dialects/searchers/other_searcher_names.hpp"
 
 namespace hpsearch::jobs {
 

@@ -98,7 +98,7 @@ class StructFields {
   }
 
   const Schema& schema_;
-  const std::byte* start_;  // Of the example, while its fields are listed.
+  const std::byte* start_;  // The start of the example while its fields are listed.
   std::vector<Field> fields_;
 };
 

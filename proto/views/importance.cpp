@@ -9,8 +9,8 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/proto/views/compared_results.hpp"
-#include "views/forest.hpp"
 #include "views/json_text.hpp"
+#include "views/regression_forest.hpp"
 
 namespace hpsearch::views {
 

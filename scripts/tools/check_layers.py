@@ -230,9 +230,9 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "apps/daemon/store/log.hpp": ("", []),
     "apps/cli/admin/store.cpp": ('#include "apps/daemon/store/log.hpp"\n', []),
     "apps/cli/render/table.hpp": ("", []),
-    "workers/include/hpsearch/workers/core/retry.hpp": ('#include "hpsearch/engine/base/id.hpp"\n', []),
-    "workers/core/retry.cpp": (
-        '#include "hpsearch/workers/core/retry.hpp"\n#include <thread>\n', [":2: workers/core decides"]),
+    "workers/include/hpsearch/workers/core/backoff.hpp": ('#include "hpsearch/engine/base/id.hpp"\n', []),
+    "workers/core/backoff.cpp": (
+        '#include "hpsearch/workers/core/backoff.hpp"\n#include <thread>\n', [":2: workers/core decides"]),
     "workers/loose.cpp": ("", [":1: this file is in no room"]),
 }
 

@@ -4,7 +4,7 @@
     ctest … --output-junit BUILD/tests.xml --test-output-size-passed 10000000 --test-output-size-failed 10000000
     test_records.py outcome BUILD    `passed N`, `failed N`, then a line for each test that failed, was skipped (wholly or in
                                      part) or, of those that carry promises about failing machines, was not proved
-    test_records.py retry BUILD LIST  the failed tests as a pattern for `ctest -R`, if LIST (tests/unsteady.txt) has all of
+    test_records.py retry BUILD LIST  the failed tests as a pattern for `ctest -R`, if LIST (tests/flaky.txt) has all of
                                      them; exits with 1 if one is missing there
 
 A test of CTest that is a GoogleTest program counts as all the tests in it.
@@ -71,7 +71,7 @@ def outcome(build):
             print(f"NOT PROVED ON THIS MACHINE (run it to see why): {name}" if fire else f"skipped, wholly or in part: {name}")
 
 
-def unsteady(path):
+def flaky(path):
     """The names of tests in the list; each has a date and a reason."""
     names = set()
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
@@ -85,7 +85,7 @@ def unsteady(path):
 
 def retry(build, path):
     failed = [test for test in read(build) if test.failed]
-    if not failed or not {test.name for test in failed} <= unsteady(path):
+    if not failed or not {test.name for test in failed} <= flaky(path):
         raise SystemExit(1)
     print("^(" + "|".join(re.escape(test.name) for test in failed) + ")$")
 

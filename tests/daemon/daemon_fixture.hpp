@@ -238,8 +238,8 @@ class DaemonFixture {
   KeptStore::Limits kept_limits{.quota = std::uint64_t{20} << 30U};  ///< Used from start() on.
   Scratch folder;
   Tokens tokens{folder.path().string()};
-  AuditLog* audit = nullptr;  ///< Used from serve_http() on.
-  bool audits_reads = false;  ///< Likewise.
+  AuditQueue* audit = nullptr;  ///< Used from serve_http() on.
+  bool audits_reads = false;    ///< Likewise.
   Sessions browsers{folder.path().string()};
   std::unique_ptr<Authentication> authentication;
   const SealedSecrets* secrets = nullptr;  ///< Seals configurations from start() on.

@@ -56,7 +56,9 @@ bool AttemptMachine::is_at_its_length() const noexcept {
 }
 
 /// Whether it is at its length and may finish its work there: evaluating or saving its model.
-bool AttemptMachine::may_finish() const noexcept { return orders_.may_finish && is_at_its_length(); }
+bool AttemptMachine::may_finish() const noexcept {
+  return orders_.may_finish && is_at_its_length();
+}
 
 /// Whether the files that it saves at its end are needed: the checkpoint of a paused trial, or the model of a
 /// trial that reached its full length.

@@ -212,7 +212,7 @@ void review(const DoubtfulMessage& message, const jobs::LaunchSpec& spec, const 
 }
 
 void review(const LookalikeMessage& message, const jobs::LaunchSpec& spec, const ReportReview::Note& note) {
-  note("lookalike",
+  note("malformed_report",
        "the line " + engine::compact_json(Value(message.line)) + " looks like a report, but " + message.why +
            "; it is not read. A report is a line of standard output that begins with HPSEARCH, one space and "
            "{, as: HPSEARCH {\"step\": 3, \"" +

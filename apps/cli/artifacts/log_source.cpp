@@ -8,7 +8,7 @@
 #include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "hpsearch/engine/base/digits.hpp"
-#include "hpsearch/engine/trial/trial_state.hpp"
+#include "hpsearch/engine/experiment/trial_state.hpp"
 #include "hpsearch/io/archive/kept_log.hpp"
 #include "hpsearch/io/archive/log_files.hpp"
 #include "hpsearch/io/files/directory.hpp"

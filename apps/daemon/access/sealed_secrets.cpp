@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/jobs/fields/secrets.hpp"

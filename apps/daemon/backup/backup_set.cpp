@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/sha256.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/proto/wire/checkpoint_owner.hpp"

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "hpsearch/io/archive/context_archive.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 

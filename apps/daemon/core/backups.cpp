@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "daemon/store/files/new_store_file.hpp"
 #include "daemon/store/tools/last_backup.hpp"

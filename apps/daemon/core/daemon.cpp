@@ -26,7 +26,7 @@
 #include "daemon/blobs/contexts.hpp"
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/log_places.hpp"
-#include "daemon/core/audit_log.hpp"
+#include "daemon/core/audit_queue.hpp"
 #include "daemon/core/backups.hpp"
 #include "daemon/core/ownership_watch.hpp"
 #include "daemon/core/runtime.hpp"
@@ -752,7 +752,7 @@ class Daemon {
   std::optional<Sessions> browsers_;
   std::optional<SealedSecrets> secrets_;
   std::optional<Authentication> authentication_;
-  std::optional<AuditLog> audit_;
+  std::optional<AuditQueue> audit_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
   std::optional<net::Background> context_writer_;

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/owner_record.hpp"
 #include "daemon/store/files/store_lock.hpp"
 #include "hpsearch/engine/base/result.hpp"

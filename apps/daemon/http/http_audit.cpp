@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/core/audit_log.hpp"
+#include "daemon/core/audit_queue.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
@@ -122,7 +122,7 @@ HttpResponse not_recorded(const std::string& why) {
                             "the audit log: " + why + ". Changes are refused until it can be written"});
 }
 
-void record(AuditLog& log, AuditEntry entry, const net::HttpServer::Reply& reply, HttpResponse response) {
+void record(AuditQueue& log, AuditEntry entry, const net::HttpServer::Reply& reply, HttpResponse response) {
   log.record(std::move(entry), [reply, response = std::make_shared<HttpResponse>(std::move(response))](
                                    const engine::Status& written) {
     reply(written ? std::move(*response) : not_recorded(written.error().message));
@@ -132,7 +132,7 @@ void record(AuditLog& log, AuditEntry entry, const net::HttpServer::Reply& reply
 }  // namespace
 
 bool audited(RequestContext& context, Call& call, const Route* route) {
-  AuditLog* log = context.about.audit;
+  AuditQueue* log = context.about.audit;
   if (log == nullptr) {
     return true;
   }

@@ -24,7 +24,7 @@ namespace hpsearch::daemon {
 /// HttpRules::other_type: the type of experiment files.
 inline constexpr std::string_view yaml_type = "application/yaml";
 
-class AuditLog;
+class AuditQueue;
 class CheckpointRemover;
 
 /// What HTTP answers show about the daemon itself.
@@ -39,7 +39,7 @@ struct AboutDaemon {
   net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
   Authentication* authentication = nullptr;  ///< Must be set.
   const SealedSecrets* secrets = nullptr;    ///< Null if configurations are stored with plain secrets.
-  AuditLog* audit = nullptr;                 ///< Null: changes by callers are not recorded.
+  AuditQueue* audit = nullptr;               ///< Null: changes by callers are not recorded.
   bool audits_reads = false;                 ///< Reads are recorded, too.
   Sessions* sessions = nullptr;              ///< Null: browsers cannot sign in.
   Tokens* tokens = nullptr;                  ///< Null if there are no files.

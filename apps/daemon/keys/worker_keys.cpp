@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "daemon/store/files/own_file.hpp"
 #include "hpsearch/io/net/log.hpp"

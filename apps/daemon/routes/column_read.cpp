@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "hpsearch/proto/views/touched.hpp"
+#include "hpsearch/proto/views/event_subject.hpp"
 
 namespace hpsearch::daemon {
 namespace {

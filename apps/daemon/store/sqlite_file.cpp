@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 
 namespace hpsearch::daemon {
 namespace {

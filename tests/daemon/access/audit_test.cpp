@@ -9,7 +9,7 @@
 
 #include "daemon/audit/audit_files.hpp"
 #include "daemon/audit/refusal_counts.hpp"
-#include "daemon/core/audit_log.hpp"
+#include "daemon/core/audit_queue.hpp"
 #include "daemon/daemon_fixture.hpp"
 #include "messages.hpp"
 
@@ -237,7 +237,7 @@ class AuditedDaemon : public testing::Test {
   }
 
   DaemonFixture daemon_;
-  std::optional<AuditLog> log_;
+  std::optional<AuditQueue> log_;
   net::HttpHeaders bearer_;
 };
 
@@ -294,7 +294,7 @@ TEST_F(AuditedDaemon, RefusalsOfATokenDisplaceNoChange) {
 TEST_F(AuditedDaemon, ManyChangesAtOnceAreWrittenInGroups) {
   daemon_.http.reset();
   open(in_parts_of(1));
-  std::size_t left = 4 * AuditLog::at_once;
+  std::size_t left = 4 * AuditQueue::at_once;
   for (std::size_t i = left; i > 0; --i) {
     log_->record(change_by("ann"), [&left](const engine::Status& written) {
       EXPECT_TRUE(written) << written.error().message;
@@ -305,7 +305,7 @@ TEST_F(AuditedDaemon, ManyChangesAtOnceAreWrittenInGroups) {
   for (const char* part : {"audit.jsonl.1", "audit.jsonl.2", "audit.jsonl.3"}) {
     const std::string text = text_of(daemon_.folder.path() / part);
     EXPECT_GT(text.size(), 0U) << part;
-    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), AuditLog::at_once) << part;
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), AuditQueue::at_once) << part;
   }
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/audit/audit_files.hpp"
-#include "daemon/core/audit_log.hpp"
+#include "daemon/core/audit_queue.hpp"
 #include "daemon/daemon_fixture.hpp"
 #include "daemon/http/http_request_context.hpp"
 
@@ -327,7 +327,7 @@ TEST(EachChange, HasOneLineInTheAuditLog) {
     auto changes = AuditFiles::open(folder, audited_changes);
     auto refusals = AuditFiles::open(folder, audited_refusals);
     ASSERT_TRUE(changes && refusals) << (changes ? refusals : changes).error().message;
-    AuditLog log(scene.daemon.loop, *std::move(changes), *std::move(refusals));
+    AuditQueue log(scene.daemon.loop, *std::move(changes), *std::move(refusals));
     scene.daemon.audit = &log;
     scene.daemon.serve_http(true);
     const std::string target = filled(change.target, scene.value);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hpsearch/proto/encoding/json.hpp"
-#include "hpsearch/proto/views/touched.hpp"
+#include "hpsearch/proto/views/event_subject.hpp"
 #include "proto/views/small_search.hpp"
 
 namespace hpsearch::views {

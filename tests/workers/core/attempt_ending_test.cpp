@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "messages.hpp"
-#include "workers/core/conversation.hpp"
-#include "workers/core/program_line.hpp"
+#include "workers/core/fixtures/conversation.hpp"
+#include "workers/core/fixtures/program_line.hpp"
 
 // How a program is ended, and what remains of an attempt afterwards.
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "workers/core/conversation.hpp"
-#include "workers/core/program_line.hpp"
+#include "workers/core/fixtures/conversation.hpp"
+#include "workers/core/fixtures/program_line.hpp"
 
 // The exit reports of an attempt, and which checkpoints count.
 

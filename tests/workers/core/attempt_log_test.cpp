@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "messages.hpp"
-#include "workers/core/conversation.hpp"
-#include "workers/core/program_line.hpp"
+#include "workers/core/fixtures/conversation.hpp"
+#include "workers/core/fixtures/program_line.hpp"
 
 // Messages of a program: answered, noted, numbered, and sent until the daemon has them.
 
@@ -289,7 +289,7 @@ TEST(Notes, LineThatLooksLikeAReport) {
   Conversation talk = Conversation::running();
   talk.tell(std::nullopt,
             LookalikeMessage{"INFO HPSEARCH {\"step\": 1}", "other text stands before HPSEARCH"});
-  EXPECT_EQ(talk.notes(), Lines{"lookalike"});
+  EXPECT_EQ(talk.notes(), Lines{"malformed_report"});
 }
 
 TEST(Notes, UnreadLineNamesThePatternThatReadsIt) {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/attempt_machine.hpp"
-#include "workers/core/program_line.hpp"
+#include "workers/core/fixtures/program_line.hpp"
 
 // A worker with a part of an attempt that doesn't report for it.
 

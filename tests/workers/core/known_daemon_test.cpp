@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "messages.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "workers/core/program_line.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/program_line.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 // A missing daemon, and programs that wait for its decision.
 

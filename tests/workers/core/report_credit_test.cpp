@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "workers/core/program_line.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/program_line.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 // How many bytes of reports may be unacknowledged, and who limits them.
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/attempt_machine.hpp"
-#include "workers/core/program_line.hpp"
+#include "workers/core/fixtures/program_line.hpp"
 
 namespace hpsearch::workers {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hpsearch/workers/core/worker_machine.hpp"
-#include "workers/core/program_line.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/program_line.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hpsearch/workers/core/worker_machine.hpp"
 #include "messages.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "hpsearch/engine/experiment/numbering.hpp"
 #include "messages.hpp"
-#include "workers/core/program_line.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/program_line.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

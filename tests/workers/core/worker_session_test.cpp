@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hpsearch/workers/core/worker_machine.hpp"
-#include "workers/core/stage.hpp"
+#include "workers/core/fixtures/stage.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
-#include "hpsearch/workers/core/lookalike.hpp"
+#include "hpsearch/workers/core/malformed_report.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/shim/local_socket.hpp"
 
@@ -367,10 +367,10 @@ void Shim::take_line(const Output& output, std::string_view line) {
       return;
     }
   }
-  if (!lookalike_noted_) {
+  if (!malformed_report_noted_) {
     const auto stream = &output == &out_ ? PrintedTo::stdout_stream : PrintedTo::stderr_stream;
     if (const std::optional<std::string> why = why_no_report(line, stream)) {
-      lookalike_noted_ = true;  // One example is enough.
+      malformed_report_noted_ = true;  // One example is enough.
       record(
           JournalMessageReceived{0, false, LookalikeMessage{beginning_of(without_escapes(line), 120), *why}},
           false);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 
 namespace hpsearch::daemon {
 namespace {

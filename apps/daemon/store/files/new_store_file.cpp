@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/placed_files.hpp"
 
 namespace hpsearch::daemon {

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 
 namespace hpsearch::daemon {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
 

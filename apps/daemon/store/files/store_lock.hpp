@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "daemon/store/files/durable_file.hpp"
 #include "daemon/store/files/file_identity.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {

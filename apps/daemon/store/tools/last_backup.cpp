@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 
 namespace hpsearch::daemon {

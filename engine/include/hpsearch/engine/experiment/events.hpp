@@ -17,9 +17,9 @@
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
+#include "hpsearch/engine/experiment/trial_state.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/searcher.hpp"
-#include "hpsearch/engine/trial/trial_state.hpp"
 
 namespace hpsearch::engine {
 

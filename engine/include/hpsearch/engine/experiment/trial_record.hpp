@@ -10,7 +10,7 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/kept_reason.hpp"
-#include "hpsearch/engine/trial/trial_state.hpp"
+#include "hpsearch/engine/experiment/trial_state.hpp"
 
 namespace hpsearch::engine {
 

@@ -14,10 +14,10 @@
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/experiment/trial_state.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/sim/curves.hpp"
 #include "hpsearch/engine/space/space.hpp"
-#include "hpsearch/engine/trial/trial_state.hpp"
 
 namespace hpsearch::engine::sim {
 

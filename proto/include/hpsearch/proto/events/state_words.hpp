@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/experiment/trial_state.hpp"
 #include "hpsearch/engine/searcher.hpp"
-#include "hpsearch/engine/trial/trial_state.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
 
 namespace hpsearch::proto {

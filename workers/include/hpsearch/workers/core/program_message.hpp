@@ -60,7 +60,7 @@ struct UnreadableMessage {
 };
 /// A line that looks like a report but isn't one.
 struct LookalikeMessage {
-  static constexpr const char* type = "lookalike";
+  static constexpr const char* type = "malformed_report";
   std::string line;
   std::string why;
   static void list_fields(auto& fields, auto& self) {

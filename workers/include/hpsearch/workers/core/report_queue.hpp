@@ -10,7 +10,7 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/proto/wire/wire.hpp"
-#include "hpsearch/workers/core/retry.hpp"
+#include "hpsearch/workers/core/backoff.hpp"
 
 namespace hpsearch::workers {
 

@@ -10,8 +10,8 @@
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
+#include "hpsearch/workers/core/backoff.hpp"
 #include "hpsearch/workers/core/effects.hpp"
-#include "hpsearch/workers/core/retry.hpp"
 #include "hpsearch/workers/core/worker_status.hpp"
 
 namespace hpsearch::workers {

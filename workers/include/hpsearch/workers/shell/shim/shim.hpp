@@ -123,7 +123,7 @@ class Shim {
   Output err_;
   std::optional<MetricScanner> scanner_;
   UnreadMetric unread_{""};
-  bool lookalike_noted_ = false;  ///< A line that looks like a report but isn't one was noted.
+  bool malformed_report_noted_ = false;  ///< A line that looks like a report but isn't one was noted.
   pid_t pid_ = 0;
   int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;

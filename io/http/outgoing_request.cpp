@@ -1,4 +1,4 @@
-#include "http/http_question.hpp"
+#include "http/outgoing_request.hpp"
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -20,11 +20,12 @@ std::string host_header(const HostPort& place) {
 
 }  // namespace
 
-HttpQuestion::HttpQuestion(asio::io_context& io, std::shared_ptr<asio::ssl::context> tls, HttpAddress to)
+OutgoingRequest::OutgoingRequest(asio::io_context& io, std::shared_ptr<asio::ssl::context> tls,
+                                 HttpAddress to)
     : stream(io, std::move(tls)), to_(std::move(to)) {
 }
 
-engine::Result<std::unique_ptr<HttpQuestion>> HttpQuestion::prepare(
+engine::Result<std::unique_ptr<OutgoingRequest>> OutgoingRequest::prepare(
     asio::io_context& io, const std::string& address, const std::string& method, const std::string& target,
     const std::string& body, const HttpHeaders& headers) {
   const auto place = read_http_address(address);
@@ -34,7 +35,7 @@ engine::Result<std::unique_ptr<HttpQuestion>> HttpQuestion::prepare(
                                         "https://head:8077 or unix:///run/hpsearch/api.sock)"};
   }
   const std::string host = place->tcp.host;
-  auto question = std::make_unique<HttpQuestion>(
+  auto question = std::make_unique<OutgoingRequest>(
       io, place->tls ? client_context(place->fingerprint, host) : nullptr, *place);
   question->address_ = address;
   const auto unknown = [&](const std::string& why) {
@@ -76,7 +77,7 @@ engine::Result<std::unique_ptr<HttpQuestion>> HttpQuestion::prepare(
   return question;
 }
 
-void HttpQuestion::send(std::function<void()> sent) {
+void OutgoingRequest::send(std::function<void()> sent) {
   stream.plain().async_connect(
       endpoints_, [this, sent = std::move(sent)](AsioError error, const AnyStream::endpoint&) {
         if (note(error)) {
@@ -95,12 +96,12 @@ void HttpQuestion::send(std::function<void()> sent) {
       });
 }
 
-bool HttpQuestion::note(AsioError error) {
+bool OutgoingRequest::note(AsioError error) {
   problem_ = error;
   return static_cast<bool>(error);
 }
 
-Error HttpQuestion::failure() const {
+Error OutgoingRequest::failure() const {
   const bool late = problem_ == beast::error::timeout;
   if (to_.tls && problem_.category() == asio::error::get_ssl_category()) {
     return Error{

@@ -1,4 +1,4 @@
-#include "dialects/searchers/searcher_names_dialect.hpp"
+#include "dialects/searchers/other_searcher_names.hpp"
 
 #include <algorithm>
 #include <iterator>

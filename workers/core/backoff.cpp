@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/retry.hpp"
+#include "hpsearch/workers/core/backoff.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace hpsearch::net {
 /// machine, takes none of their room.
 ///
 /// Pure. Cost: O(log connections).
-class HttpCrowd {
+class ConnectionLimit {
  public:
   /// Those before give way first.
   enum class Standing : std::uint8_t {
@@ -36,14 +36,14 @@ class HttpCrowd {
     virtual void give_way() = 0;
 
    private:
-    friend class HttpCrowd;
+    friend class ConnectionLimit;
     std::string counts_for_{};
     Standing standing_ = Standing::stranger;
     std::uint64_t since_ = 0;
     bool is_in_ = false;
   };
 
-  explicit HttpCrowd(std::size_t most) : most_(most) {}
+  explicit ConnectionLimit(std::size_t most) : most_(most) {}
 
   /// Lets one more in that counts for `name`, which may have that many. False: all those that could give way
   /// to it are being answered.

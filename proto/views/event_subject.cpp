@@ -1,4 +1,4 @@
-#include "hpsearch/proto/views/touched.hpp"
+#include "hpsearch/proto/views/event_subject.hpp"
 
 #include <string_view>
 #include <type_traits>

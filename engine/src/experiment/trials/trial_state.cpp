@@ -1,4 +1,4 @@
-#include "hpsearch/engine/trial/trial_state.hpp"
+#include "hpsearch/engine/experiment/trial_state.hpp"
 
 #include <array>
 #include <string>

@@ -18,11 +18,11 @@
 namespace hpsearch::net {
 
 /// One request on its way to a server: connects, and sends it. The answer is read by others.
-class HttpQuestion {
+class OutgoingRequest {
  public:
   /// Finds the server; a host's name is looked up now. Fails as http_request() does. Throws what Beast throws
   /// at a method or a header that cannot be spelled.
-  [[nodiscard]] static engine::Result<std::unique_ptr<HttpQuestion>> prepare(
+  [[nodiscard]] static engine::Result<std::unique_ptr<OutgoingRequest>> prepare(
       asio::io_context& io, const std::string& address, const std::string& method, const std::string& target,
       const std::string& body, const HttpHeaders& headers);
 
@@ -36,7 +36,7 @@ class HttpQuestion {
   /// Why there is no answer.
   [[nodiscard]] engine::Error failure() const;
 
-  HttpQuestion(asio::io_context& io, std::shared_ptr<asio::ssl::context> tls, HttpAddress to);
+  OutgoingRequest(asio::io_context& io, std::shared_ptr<asio::ssl::context> tls, HttpAddress to);
   HttpStream stream;
   boost::beast::flat_buffer buffer;
 

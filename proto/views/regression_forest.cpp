@@ -1,4 +1,4 @@
-#include "views/forest.hpp"
+#include "views/regression_forest.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "daemon/core/audit_log.hpp"
+#include "daemon/core/audit_queue.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,25 +6,25 @@
 
 namespace hpsearch::daemon {
 
-AuditLog::AuditLog(net::Loop& loop, AuditFiles changes, AuditFiles refusals)
+AuditQueue::AuditQueue(net::Loop& loop, AuditFiles changes, AuditFiles refusals)
     : loop_(loop),
       files_(std::make_shared<AuditFiles>(std::move(changes))),
       refusals_(loop, std::move(refusals)),
       disk_(loop, 1) {
 }
 
-void AuditLog::record(AuditEntry entry, Then then) {
+void AuditQueue::record(AuditEntry entry, Then then) {
   waiting_.emplace_back(std::move(entry), std::move(then));
   if (!writing_) {
     write_next();
   }
 }
 
-std::string AuditLog::why_not(engine::Instant now) const {
+std::string AuditQueue::why_not(engine::Instant now) const {
   return problem_.empty() || failed_at_ + tried_again_after <= now ? "" : problem_;
 }
 
-void AuditLog::write_next() {
+void AuditQueue::write_next() {
   if (waiting_.empty()) {
     return;
   }

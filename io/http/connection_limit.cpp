@@ -1,8 +1,8 @@
-#include "http/http_crowd.hpp"
+#include "http/connection_limit.hpp"
 
 namespace hpsearch::net {
 
-bool HttpCrowd::join(Member& member, const std::string& name, std::size_t most_of_one) {
+bool ConnectionLimit::join(Member& member, const std::string& name, std::size_t most_of_one) {
   for (auto found = of_.find(name); found != of_.end() && found->second.size() >= most_of_one;
        found = of_.find(name)) {
     if (!clear_one(found->second, Standing::streaming)) {
@@ -22,7 +22,7 @@ bool HttpCrowd::join(Member& member, const std::string& name, std::size_t most_o
   return true;
 }
 
-void HttpCrowd::leave(Member& member) {
+void ConnectionLimit::leave(Member& member) {
   if (!member.is_in_) {
     return;
   }
@@ -35,7 +35,7 @@ void HttpCrowd::leave(Member& member) {
   }
 }
 
-void HttpCrowd::stand(Member& member, Standing standing) {
+void ConnectionLimit::stand(Member& member, Standing standing) {
   if (!member.is_in_) {
     return;
   }
@@ -46,7 +46,7 @@ void HttpCrowd::stand(Member& member, Standing standing) {
   insert(member);
 }
 
-void HttpCrowd::count_for(Member& member, const std::string& name, std::size_t most_of_one) {
+void ConnectionLimit::count_for(Member& member, const std::string& name, std::size_t most_of_one) {
   if (!member.is_in_ || member.counts_for_ == name) {
     return;
   }
@@ -59,12 +59,12 @@ void HttpCrowd::count_for(Member& member, const std::string& name, std::size_t m
   insert(member);
 }
 
-void HttpCrowd::insert(Member& member) {
+void ConnectionLimit::insert(Member& member) {
   all_.insert(place_of(member));
   of_[member.counts_for_].insert(place_of(member));
 }
 
-bool HttpCrowd::clear_one(const Places& places, Standing highest) {
+bool ConnectionLimit::clear_one(const Places& places, Standing highest) {
   if (places.empty() || std::get<Standing>(*places.begin()) > highest) {
     return false;
   }

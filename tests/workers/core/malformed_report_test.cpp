@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/lookalike.hpp"
+#include "hpsearch/workers/core/malformed_report.hpp"
 
 #include <gtest/gtest.h>
 

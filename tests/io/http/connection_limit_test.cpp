@@ -1,4 +1,4 @@
-#include "http/http_crowd.hpp"
+#include "http/connection_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 namespace hpsearch::net {
 namespace {
 
-using Standing = HttpCrowd::Standing;
+using Standing = ConnectionLimit::Standing;
 
-class Connection : public HttpCrowd::Member {
+class Connection : public ConnectionLimit::Member {
  public:
   void give_way() override { gave_way = true; }
   bool gave_way = false;
@@ -37,7 +37,7 @@ class Crowd : public testing::Test {
     return connections_.back().get();
   }
 
-  HttpCrowd crowd_{10};
+  ConnectionLimit crowd_{10};
   std::vector<std::unique_ptr<Connection>> connections_;
 };
 

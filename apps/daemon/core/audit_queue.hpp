@@ -18,7 +18,7 @@ namespace hpsearch::daemon {
 /// Writes the audit logs beside the loop: entries that arrive while the disk is busy are written together.
 ///
 /// Threads: the loop's. The loop must outlive this.
-class AuditLog {
+class AuditQueue {
  public:
   using Then = std::function<void(const engine::Status& written)>;
   static constexpr engine::Duration tried_again_after = engine::Duration::seconds(5);
@@ -26,7 +26,7 @@ class AuditLog {
   static constexpr std::size_t at_once = 500;  ///< Entries that are written together.
   static constexpr std::size_t busy_from = 1'000;
 
-  AuditLog(net::Loop& loop, AuditFiles changes, AuditFiles refusals);
+  AuditQueue(net::Loop& loop, AuditFiles changes, AuditFiles refusals);
 
   /// Calls `then` on the loop when the entry is durable, or can't be written.
   void record(AuditEntry entry, Then then);

@@ -1,4 +1,4 @@
-#include "daemon/store/files/durable_file.hpp"
+#include "daemon/store/files/file_sync.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
