@@ -79,9 +79,9 @@ std::optional<Handshake> Handshakes::receive(zmq::recv_flags flags) {
 }
 
 Status strangers_are_kept_out(const std::string& endpoint, const std::string& server_key) {
-  const std::optional<CurveKeys> keys = new_curve_keys();
+  const engine::Result<CurveKeys> keys = new_curve_keys();
   if (!keys) {
-    return Error{Errc::unavailable, "libzmq was built without CURVE"};
+    return keys.error();
   }
   zmq::context_t context{1};
   zmq::socket_t stranger(context, zmq::socket_type::dealer);

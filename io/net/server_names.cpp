@@ -89,6 +89,31 @@ std::vector<std::string> names_of_server(const std::string& address) {
   return names;
 }
 
+std::string endpoint_for_others(const std::string& listens_at, const std::string& address) {
+  constexpr std::string_view scheme = "tcp://";
+  const std::string own = listens_at.starts_with(scheme) ? listens_at.substr(scheme.size()) : listens_at;
+  std::string host = address.starts_with(scheme) ? address.substr(scheme.size()) : address;
+  std::string port = own.substr(own.rfind(':') + 1);
+  const bool is_ipv6 = std::count(host.begin(), host.end(), ':') > 1 && host.front() != '[';
+  if (const std::size_t colon = host.rfind(':');
+      !is_ipv6 && colon != std::string::npos && host.find(']', colon) == std::string::npos) {
+    port = host.substr(colon + 1);
+    host.erase(colon);
+  }
+  if (host.empty()) {
+    host = host_of(own);
+    if (is_any_address(host)) {
+      const std::vector<std::string> names = names_of_server(own);
+      const auto outside = std::find_if(names.begin() + 1, names.end(), [](const std::string& name) {
+        return !name.starts_with("127.") && name != "::1" && name != "localhost";
+      });
+      host = outside == names.end() ? names.front() : *outside;
+    }
+  }
+  const bool needs_brackets = host.find(':') != std::string::npos && host.front() != '[';
+  return std::string(scheme) + (needs_brackets ? "[" + host + "]" : host) + ":" + port;
+}
+
 bool needs_ipv6(const std::string& endpoint) {
   constexpr std::string_view scheme = "tcp://";
   if (!endpoint.starts_with(scheme)) {

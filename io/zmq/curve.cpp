@@ -39,17 +39,6 @@ KeyBytes bytes_of(const Spelled& spelled) {
   return bytes;
 }
 
-std::optional<std::string> public_key_of(const std::string& secret) {
-  Spelled spelled_secret{};
-  Spelled spelled_public{};
-  const KeyBytes bytes = bytes_of_key(secret);
-  ::zmq_z85_encode(spelled_secret.data(), bytes.data(), bytes.size());
-  if (::zmq_curve_public(spelled_public.data(), spelled_secret.data()) != 0) {
-    return std::nullopt;
-  }
-  return key_of_bytes(bytes_of(spelled_public));
-}
-
 Error system_error(const std::string& doing, const std::string& path) {
   return {Errc::unavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
 }
@@ -120,14 +109,8 @@ Result<std::optional<CurveKeys>> read_keys(const std::string& path) {
   if (!secret) {
     return secret.error();
   }
-  CurveKeys keys;
-  keys.secret_key = *std::move(secret);
-  std::optional<std::string> derived = public_key_of(keys.secret_key);
-  if (!derived) {
-    return Error{Errc::unavailable, without_curve};
-  }
-  keys.public_key = *std::move(derived);
-  return std::optional(std::move(keys));
+  auto keys = curve_keys_of_secret(*secret);
+  return keys ? Result<std::optional<CurveKeys>>(*std::move(keys)) : keys.error();
 }
 
 }  // namespace
@@ -147,13 +130,24 @@ std::string key_of_bytes(std::span<const std::uint8_t, 32> bytes) {
   return engine::hex_of(std::as_bytes(bytes));
 }
 
-std::optional<CurveKeys> new_curve_keys() {
+Result<CurveKeys> new_curve_keys() {
   Spelled made_public{};
   Spelled made_secret{};
   if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
-    return std::nullopt;
+    return Error{Errc::unavailable, without_curve};
   }
   return CurveKeys{key_of_bytes(bytes_of(made_public)), key_of_bytes(bytes_of(made_secret))};
+}
+
+Result<CurveKeys> curve_keys_of_secret(const std::string& secret_key) {
+  Spelled secret{};
+  Spelled derived{};
+  const KeyBytes bytes = bytes_of_key(secret_key);
+  ::zmq_z85_encode(secret.data(), bytes.data(), bytes.size());
+  if (::zmq_curve_public(derived.data(), secret.data()) != 0) {
+    return Error{Errc::unavailable, without_curve};
+  }
+  return CurveKeys{key_of_bytes(bytes_of(derived)), secret_key};
 }
 
 Result<CurveKeys> curve_keys_in(const std::string& directory) {
@@ -165,9 +159,9 @@ Result<CurveKeys> curve_keys_in(const std::string& directory) {
   if (found->has_value()) {
     return **std::move(found);
   }
-  const std::optional<CurveKeys> made = new_curve_keys();
+  const Result<CurveKeys> made = new_curve_keys();
   if (!made) {
-    return Error{Errc::unavailable, without_curve};
+    return made.error();
   }
   if (auto written = write_secret(directory, path, made->secret_key); !written) {
     return written.error();

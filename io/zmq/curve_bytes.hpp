@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -17,8 +16,5 @@ using KeyBytes = std::array<std::uint8_t, 32>;
 /// The bytes of a text that is_curve_key().
 [[nodiscard]] KeyBytes bytes_of_key(const std::string& key);
 [[nodiscard]] std::string key_of_bytes(std::span<const std::uint8_t, 32> bytes);
-
-/// Nothing: libzmq was built without CURVE.
-[[nodiscard]] std::optional<CurveKeys> new_curve_keys();
 
 }  // namespace hpsearch::net

@@ -217,6 +217,16 @@ class Router final : public ZmqPort {
   }
 
   [[nodiscard]] const std::string& sender_key() const { return sender_key_; }
+  [[nodiscard]] std::string sender_address() const {
+    const char* address =
+        delivered_ == nullptr ? nullptr : ::zmq_msg_gets(delivered_->handle(), "Peer-Address");
+    return address == nullptr ? "" : address;
+  }
+  void cut_sender() {
+    if (connections_ && delivered_ != nullptr) {
+      connections_->cut(*delivered_);
+    }
+  }
 
  protected:
   std::optional<std::size_t> receive_one() override {
@@ -245,7 +255,9 @@ class Router final : public ZmqPort {
       }
       sender_key_ = *std::move(key);
     }
+    delivered_ = &payload;
     on_frame_(id.to_string(), bytes_of(payload));
+    delivered_ = nullptr;
     return payload.size();
   }
 
@@ -256,6 +268,7 @@ class Router final : public ZmqPort {
   std::optional<PeerConnections> connections_;
   Watch looks_;
   std::string sender_key_;
+  zmq::message_t* delivered_ = nullptr;  ///< The message that `on_frame_` is called with.
 };
 
 class Dealer final : public ZmqPort {
@@ -420,6 +433,14 @@ std::string RouterPort::endpoint() const {
 
 std::string RouterPort::sender_key() const {
   return impl_->router->sender_key();
+}
+
+std::string RouterPort::sender_address() const {
+  return impl_->router->sender_address();
+}
+
+void RouterPort::cut_sender() {
+  impl_->router->cut_sender();
 }
 
 bool RouterPort::send(const Peer& peer, std::span<const std::byte> frame) {

@@ -84,6 +84,10 @@ template const StructFields& fields_of<NewToken>();
 template const StructFields& fields_of<TokenList>();
 template const StructFields& fields_of<RevokedToken>();
 template const StructFields& fields_of<TokenRequest>();
+template const StructFields& fields_of<Invite>();
+template const StructFields& fields_of<NewInvite>();
+template const StructFields& fields_of<InviteList>();
+template const StructFields& fields_of<InviteRequest>();
 
 // ask.hpp
 template const StructFields& fields_of<TrialsWanted>();

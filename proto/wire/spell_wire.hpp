@@ -94,6 +94,13 @@ void spell(auto& fields, Is<LogNotKept> auto& lost) {
   fields.maybe("why", lost.why);
 }
 
+template <>
+inline constexpr const char* tag_of<Join> = "JOIN";
+void spell(auto& fields, Is<Join> auto& join) {
+  fields("name", join.name);
+  fields("public_key", join.public_key);
+}
+
 // --- daemon → worker ---
 
 template <>
@@ -177,6 +184,12 @@ inline constexpr const char* tag_of<Refused> = "REFUSED";
 void spell(auto& fields, Is<Refused> auto& refused) {
   fields.maybe("why", refused.why);
   fields.maybe("incarnation", refused.incarnation);
+}
+
+template <>
+inline constexpr const char* tag_of<Joined> = "JOINED";
+void spell(auto& fields, Is<Joined> auto& joined) {
+  fields("name", joined.name);
 }
 
 }  // namespace hpsearch::proto

@@ -33,7 +33,7 @@ ROOMS = {
     "workers/shell": ({"engine", "jobs", "jobs/patterns", "proto", "workers/core"} | IO, r"CLI/", False),
     "workers/determined": ({"engine", "jobs", "proto", "io/net", "io/files", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto", "io/files"}, r"sqlite3\.h", False),
-    "apps/daemon/keys": ({"engine", "io/net", "apps/daemon/store"}, "", False),
+    "apps/daemon/keys": ({"engine", "proto", "io/net", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon/audit": ({"engine", "proto", "io/files"}, "", False),
     "apps/daemon/backup": ({"engine", "proto", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon": ({"engine", "searchers", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit"} | JOBS | PROTO | IO, r"CLI/|zlib\.h", False),

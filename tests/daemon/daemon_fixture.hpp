@@ -16,6 +16,7 @@
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/core/runtime.hpp"
 #include "daemon/http/http_routes.hpp"
+#include "daemon/keys/invites.hpp"
 #include "daemon/pump.hpp"
 #include "daemon/sessions/worker_port.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
@@ -110,6 +111,7 @@ class DaemonFixture {
                                              .audits_reads = audits_reads,
                                              .sessions = &browsers,
                                              .tokens = &tokens,
+                                             .invites = &invites,
                                              .lag = &net::lag_of(loop)});
     std::filesystem::create_directories(folder.path() / "uploads");
     auto listening = net::HttpServer::listen(
@@ -238,6 +240,7 @@ class DaemonFixture {
   KeptStore::Limits kept_limits{.quota = std::uint64_t{20} << 30U};  ///< Used from start() on.
   Scratch folder;
   Tokens tokens{folder.path().string()};
+  Invites invites{folder.path().string()};
   AuditQueue* audit = nullptr;  ///< Used from serve_http() on.
   bool audits_reads = false;    ///< Likewise.
   Sessions browsers{folder.path().string()};

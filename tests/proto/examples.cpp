@@ -416,6 +416,7 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
       {"log_part", proto::LogPart{3, 4'096, 9'999, std::string("epoch 3\n\xC3\x00\xFF", 11), "log was cut"}},
       {"goodbye", proto::Goodbye{"told to end"}},
       {"log_not_kept", proto::LogNotKept{key(), "the daemon did not take it within 30 s"}},
+      {"join", proto::Join{"node-1", "54fcba24e93249969316fb617c872bb0c1d1ff14800427c594cbfacf1bc2d652"}},
   };
   return examples;
 }
@@ -488,6 +489,7 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"retry_after", proto::RetryAfter{2'500}},
       {"refused", proto::Refused{"this daemon speaks version 1 only"}, false},
       {"refused_start", proto::Refused{"a copy", 12}},
+      {"joined", proto::Joined{"node-1"}},
   };
   return examples;
 }

@@ -153,6 +153,10 @@ auto parts(Is<proto::Goodbye> auto& x) {
   auto& [why] = x;
   return std::tie(why);
 }
+auto parts(Is<proto::Join> auto& x) {
+  auto& [name, public_key] = x;
+  return std::tie(name, public_key);
+}
 auto parts(Is<proto::LogNotKept> auto& x) {
   auto& [key, why] = x;
   return std::tie(key, why);
@@ -195,6 +199,10 @@ auto parts(Is<proto::ReadLog> auto& x) {
 auto parts(Is<proto::RetryAfter> auto& x) {
   auto& [after_ms] = x;
   return std::tie(after_ms);
+}
+auto parts(Is<proto::Joined> auto& x) {
+  auto& [name] = x;
+  return std::tie(name);
 }
 auto parts(Is<proto::Refused> auto& x) {
   auto& [why, incarnation] = x;

@@ -51,6 +51,7 @@ TEST(Wire, NamesEveryMessage) {
   EXPECT_STREQ(name_of(FromWorker(proto::LogPart{})), "LOG_PART");
   EXPECT_STREQ(name_of(FromWorker(proto::Goodbye{})), "GOODBYE");
   EXPECT_STREQ(name_of(FromWorker(proto::LogNotKept{})), "LOG_NOT_KEPT");
+  EXPECT_STREQ(name_of(FromWorker(proto::Join{})), "JOIN");
   EXPECT_STREQ(name_of(FromDaemon(proto::Welcome{})), "WELCOME");
   EXPECT_STREQ(name_of(FromDaemon(proto::Lease{})), "LEASE");
   EXPECT_STREQ(name_of(FromDaemon(proto::Ack{})), "ACK");
@@ -61,6 +62,7 @@ TEST(Wire, NamesEveryMessage) {
   EXPECT_STREQ(name_of(FromDaemon(proto::Resync{})), "RESYNC");
   EXPECT_STREQ(name_of(FromDaemon(proto::ReadLog{})), "READ_LOG");
   EXPECT_STREQ(name_of(FromDaemon(proto::Refused{})), "REFUSED");
+  EXPECT_STREQ(name_of(FromDaemon(proto::Joined{})), "JOINED");
 }
 
 TEST(Wire, EmptyFieldsTakeNoBytes) {

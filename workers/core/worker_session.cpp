@@ -37,6 +37,8 @@ void WorkerMachine::on_event(const FrameReceived& received, Instant now) {
         if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused> ||
                       std::is_same_v<Message, proto::RetryAfter>) {
           on_message(message, envelope, now);
+        } else if constexpr (std::is_same_v<Message, proto::Joined>) {
+          return;  // It answers a JOIN, which a worker sends before it starts.
         } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
                    envelope.session_epoch >= session_epoch_) {
           on_message(message, now);

@@ -83,14 +83,18 @@ void DaemonConnection::notice_refusal(net::DealerPort::Met refusal) {
   const std::string whose = "the daemon at " + options_.daemon;
   if (refusal == net::DealerPort::Met::key_refused) {
     net::log(net::Level::warning,
-             whose + " does not allow this worker's key; on its machine: hpsearch keys allow STATE_DIR " +
+             whose +
+                 " does not allow this worker's key. Join with an invite (hpsearch worker invite), or on its "
+                 "machine: hpsearch keys allow STATE_DIR " +
                  options_.name + " " + options_.curve->keys.public_key);
   } else {
-    net::log(net::Level::warning,
-             whose + (options_.curve
-                          ? " has another key than --server-key or --server-key-file gives, or runs with "
-                            "--workers-open"
-                          : " demands keys: give --server-key or --server-key-file (hpsearch keys list)"));
+    net::log(
+        net::Level::warning,
+        whose + (options_.curve
+                     ? " has another key than --server-key, --server-key-file or the invite gave, or "
+                       "runs with --workers-open"
+                     : " demands keys: join with an invite (hpsearch worker invite), or give --server-key "
+                       "or --server-key-file (hpsearch keys list)"));
   }
 }
 

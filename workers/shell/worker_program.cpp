@@ -19,6 +19,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -26,17 +27,20 @@
 #include <vector>
 
 #include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/files/state_home.hpp"
 #include "hpsearch/io/net/core_files.hpp"
 #include "hpsearch/io/net/descriptor_limit.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/io/net/server_names.hpp"
 #include "hpsearch/io/zmq/curve.hpp"
+#include "hpsearch/io/zmq/invite_token.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/gpus/device_watch.hpp"
 #include "hpsearch/workers/shell/gpus/nvml.hpp"
+#include "hpsearch/workers/shell/joining.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
 #include "hpsearch/workers/shell/processes/control_group.hpp"
@@ -58,6 +62,9 @@ constexpr int exit_conflict = 4;
 constexpr int exit_storage = 74;
 
 struct Arguments {
+  bool joins = false;
+  std::string invite;     ///< For join: INVITE, @FILE, "-" or "".
+  bool no_start = false;  ///< For join: exits when the daemon has allowed the key.
   std::string daemon;
   std::string state_directory;
   std::string name;
@@ -367,6 +374,65 @@ engine::Result<std::string> server_key_from(const Arguments& arguments) {
   return key;
 }
 
+/// hpsearch-worker-HOST in the state home: machines may share it.
+engine::Result<std::string> usual_state_directory() {
+  const auto home = files::StateHome::of_environment();
+  return home ? engine::Result<std::string>(home->path() / ("hpsearch-worker-" + host_name())) : home.error();
+}
+
+/// The daemon of the invite, or of the one that was used before if this one can't be read any more.
+engine::Result<JoinedDaemon> join_daemon(const Arguments& arguments) {
+  const auto text = invite_text(arguments.invite);
+  const auto invite = text ? net::InviteToken::read(*text) : engine::Result<net::InviteToken>(text.error());
+  if (invite) {
+    return join(arguments.state_directory, *invite, arguments.name.empty() ? host_name() : arguments.name);
+  }
+  const auto before = joined_daemon(arguments.state_directory);
+  if (before && *before) {
+    net::log(net::Level::info,
+             invite.error().message + "; this worker has joined " + (*before)->address + " before");
+    return **before;
+  }
+  return invite.error();
+}
+
+/// Fills in the daemon that the worker joins now or has joined before. An address or a key in the arguments
+/// goes first.
+engine::Status take_daemon(Arguments& arguments) {
+  if (arguments.joins) {
+    if (!arguments.daemon.empty() || !arguments.server_key.empty() || !arguments.server_key_file.empty()) {
+      return engine::Error{engine::Errc::bad_request,
+                           "join takes the daemon's address and key from the invite; leave --daemon and "
+                           "--server-key out"};
+    }
+    const auto daemon = join_daemon(arguments);
+    if (!daemon) {
+      return daemon.error();
+    }
+    arguments.daemon = daemon->address;
+    arguments.server_key = daemon->server_key;
+    return engine::Done{};
+  }
+  if (!arguments.daemon.empty()) {
+    return engine::Done{};
+  }
+  const auto joined = joined_daemon(arguments.state_directory);
+  if (!joined) {
+    return joined.error();
+  }
+  if (!*joined) {
+    return engine::Error{engine::Errc::bad_request,
+                         "no daemon is given, and this worker has joined none (" + arguments.state_directory +
+                             "). Run hpsearch-worker join with an invite (hpsearch worker invite), or give "
+                             "--daemon"};
+  }
+  arguments.daemon = (*joined)->address;
+  if (arguments.server_key_file.empty() && arguments.server_key.empty()) {
+    arguments.server_key = (*joined)->server_key;
+  }
+  return engine::Done{};
+}
+
 /// Works while a worker runs: the key is made only once.
 int show_key(const std::string& state_directory) {
   std::error_code unknown;
@@ -383,21 +449,20 @@ int show_key(const std::string& state_directory) {
   return exit_ok;
 }
 
-int run(const Arguments& arguments) {
+int run(Arguments arguments) {
   if (arguments.list_gpus) {
     std::cout << proto::pretty_json(to_value(ask_nvml(nvml_library()))) << std::endl;
     ::_exit(exit_ok);  // Doesn't unload the driver's library, which may hang.
   }
-  if (arguments.show_key && !arguments.state_directory.empty()) {
+  if (arguments.state_directory.empty()) {
+    auto usual = usual_state_directory();
+    if (!usual) {
+      return fail(exit_usage, usual.error().message);
+    }
+    arguments.state_directory = *std::move(usual);
+  }
+  if (arguments.show_key) {
     return show_key(arguments.state_directory);
-  }
-  if (arguments.daemon.empty() || arguments.state_directory.empty()) {
-    return fail(exit_usage,
-                std::string(arguments.daemon.empty() ? "--daemon" : "--state-dir") + " is required");
-  }
-  const engine::Result<std::string> server_key = server_key_from(arguments);
-  if (!server_key) {
-    return fail(exit_usage, server_key.error().message);
   }
   if (!net::set_log_level(arguments.log_level)) {
     return fail(exit_usage,
@@ -405,6 +470,19 @@ int run(const Arguments& arguments) {
   }
   open_standard_streams();
   ::signal(SIGPIPE, SIG_IGN);
+  if (const engine::Status taken = take_daemon(arguments); !taken) {
+    return fail(taken.error().code == engine::Errc::bad_request   ? exit_usage
+                : taken.error().code == engine::Errc::unavailable ? exit_failed
+                                                                  : exit_storage,
+                taken.error().message);
+  }
+  const engine::Result<std::string> server_key = server_key_from(arguments);
+  if (!server_key) {
+    return fail(exit_usage, server_key.error().message);
+  }
+  if (arguments.no_start) {
+    return exit_ok;
+  }
   engine::Result<WorkerOptions> options = options_from(arguments);
   if (!options) {
     return fail(exit_usage, options.error().message);
@@ -495,15 +573,28 @@ int run(const Arguments& arguments) {
   return status;
 }
 
+/// Overwrites a secret in the arguments, which other users of the machine can read.
+void hide_argument(int argc, char** argv, const std::string& secret) {
+  if (secret.starts_with(net::InviteToken::prefix)) {
+    for (char* argument : std::span(argv, static_cast<std::size_t>(argc))) {
+      if (argument == secret) {
+        std::fill_n(argument, secret.size(), '*');
+      }
+    }
+  }
+}
+
 int main_of(int argc, char** argv) {
   CLI::App app{"Runs trials of hpsearch experiments on the GPUs or cores of this machine."};
   app.name("hpsearch-worker");
   app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
   Arguments arguments;
   app.add_option("--daemon", arguments.daemon,
-                 "Worker address of hpsearchd: tcp://HOST:PORT or ipc:///PATH (required)");
+                 "Worker address of hpsearchd: tcp://HOST:PORT or ipc:///PATH (default: the daemon that was "
+                 "joined)");
   app.add_option("--state-dir", arguments.state_directory,
-                 "Directory for identity, attempts and logs (required)");
+                 "Directory for identity, attempts and logs (default: hpsearch-worker-HOST in "
+                 "$HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch)");
   app.add_option(
       "--slots", arguments.slots,
       "Slots: auto (one per GPU, or one per core without GPUs), N (the first N GPUs, or N CPU slots), "
@@ -564,12 +655,24 @@ int main_of(int argc, char** argv) {
       },
       "Print what each metric of --metrics is, as a table in Markdown, and exit");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
+  CLI::App& join = *app.add_subcommand(
+      "join",
+      "Join a daemon with an invite of hpsearch worker invite, then run trials with the options above");
+  join.fallthrough();
+  join.add_option(
+      "INVITE", arguments.invite,
+      "@FILE reads the invite from a file; without it or with -, it comes from the standard input. "
+      "As an argument, other users of this machine may see it before it is used");
+  join.add_flag("--no-start", arguments.no_start,
+                "Exit after joining; later, hpsearch-worker with the same --state-dir starts the worker");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
-  return run(arguments);
+  arguments.joins = join.parsed();
+  hide_argument(argc, argv, arguments.invite);
+  return run(std::move(arguments));
 }
 
 }  // namespace

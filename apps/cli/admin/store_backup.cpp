@@ -1,9 +1,7 @@
 #include <sys/stat.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <iostream>
 #include <optional>
 #include <string>
 
@@ -18,6 +16,7 @@
 #include "daemon/store/tools/last_backup.hpp"
 #include "daemon/store/tools/salvage.hpp"
 #include "daemon/store/tools/store_seal.hpp"
+#include "hpsearch/io/files/hidden_line.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -36,48 +35,15 @@ using engine::Value;
 // A backup is copied as fast as the disk allows, and the daemon answers when it is done.
 constexpr std::chrono::minutes backup_patience{60};
 
-/// Hides typed characters.
-class HiddenInput {
- public:
-  HiddenInput() {
-    if (::tcgetattr(STDIN_FILENO, &before_) == 0) {
-      termios hidden = before_;
-      hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-      hidden_ = ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
-    }
-  }
-  HiddenInput(const HiddenInput&) = delete;
-  HiddenInput& operator=(const HiddenInput&) = delete;
-  ~HiddenInput() {
-    if (hidden_) {
-      ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-      std::cerr << '\n';
-    }
-  }
-
- private:
-  termios before_{};
-  bool hidden_ = false;
-};
-
 enum class Times { once, twice };
 
-std::string ask(const char* what) {
-  std::string line;
-  if (::isatty(STDIN_FILENO) != 0) {
-    std::cerr << what << std::flush;
-  }
-  const HiddenInput hidden;
-  std::getline(std::cin, line);
-  return line;
-}
-
 Outcome<BackupKey> ask_passphrase(Times times) {
-  BackupKey key{ask("Passphrase of the backup: ")};
+  BackupKey key{files::read_hidden_line("Passphrase of the backup: ")};
   if (key.secret.empty()) {
     return usage_failure("the passphrase is empty");
   }
-  if (times == Times::twice && ::isatty(STDIN_FILENO) != 0 && ask("The same again: ") != key.secret) {
+  if (times == Times::twice && ::isatty(STDIN_FILENO) != 0 &&
+      files::read_hidden_line("The same again: ") != key.secret) {
     return usage_failure("the passphrases differ");
   }
   return key;

@@ -1,5 +1,6 @@
-#include <charconv>
+#include <utility>
 
+#include "cli/admin/invites.hpp"
 #include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/table.hpp"
@@ -11,26 +12,6 @@ namespace hpsearch::cli {
 namespace {
 
 using engine::Value;
-
-/// "90d", "12h", "30m" or "45s" in seconds; null for "never".
-Outcome<Value> read_life(const std::string& text) {
-  if (text == "never") {
-    return Value();
-  }
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const std::int64_t seconds = unit == "d"   ? 86'400
-                               : unit == "h" ? 3'600
-                               : unit == "m" ? 60
-                               : unit == "s" ? 1
-                                             : 0;
-  if (error != std::errc() || seconds == 0 || number <= 0 || number > 365 * 86'400) {
-    return usage_failure("--expires is \"" + printable(text) +
-                         "\"; it must be a whole number followed by d, h, m or s (at most 365d), or never");
-  }
-  return Value(number * seconds);
-}
 
 /// "all", "nlp, vision"
 std::string names_of_workspaces(const api::Token& token) {
@@ -63,9 +44,15 @@ int show_made(const Outcome<Value>& made, const Output& output) {
 }  // namespace
 
 int token_create(const TokenOptions& options, const Output& output) {
-  const Outcome<Value> life = read_life(options.expires);
-  if (!life) {
-    return output.fail(life.failure());
+  Value seconds;  // null: never
+  if (options.expires != "never") {
+    const auto life = read_life("--expires", options.expires);
+    if (!life) {
+      Failure failure = life.failure();
+      failure.message += ", or never";
+      return output.fail(failure);
+    }
+    seconds = life->in_seconds();
   }
   const Outcome<Server> server = Server::reach_shared(options.server, output);
   if (!server) {
@@ -78,7 +65,7 @@ int token_create(const TokenOptions& options, const Output& output) {
   Value::Map request{{"name", options.name},
                      {"role", options.role},
                      {"workspaces", std::move(workspaces)},
-                     {"expires_in_seconds", *life}};
+                     {"expires_in_seconds", std::move(seconds)}};
   if (options.unix_user) {
     request["unix_user"] = *options.unix_user;
   }

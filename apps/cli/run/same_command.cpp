@@ -20,14 +20,18 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
-std::string same_command(const std::vector<std::string>& command) {
+std::string command_text(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& word : command) {
-    if (word != "--fresh" && word != "--with-new-program") {
-      out += (out.empty() ? "" : " ") + shell_word(word);
-    }
+  for (const std::string& word : words) {
+    out += (out.empty() ? "" : " ") + shell_word(word);
   }
   return out;
+}
+
+std::string same_command(std::vector<std::string> command) {
+  std::erase_if(command,
+                [](const std::string& word) { return word == "--fresh" || word == "--with-new-program"; });
+  return command_text(command);
 }
 
 }  // namespace hpsearch::cli

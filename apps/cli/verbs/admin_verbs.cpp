@@ -42,6 +42,49 @@ void add_store_verbs(VerbBuilder& build) {
   add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
 }
 
+void add_cluster_verbs(VerbBuilder& build) {
+  CLI::App& group = *build.app.add_subcommand("cluster", "Set up a daemon for workers on other machines");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  ClusterOptions& given = build.given.cluster;
+  CLI::App& init = build.add_to(
+      group, "init",
+      "Make keys, an invite and the command or the systemd unit of the daemon, and print what to do",
+      [&build](const Output& output) { return cluster_init(build.given.cluster, output); });
+  init.add_option("DIR", given.directory,
+                  "The daemon's state directory (default: hpsearchd in $HPSEARCH_STATE_HOME, else in\n"
+                  "$XDG_STATE_HOME/hpsearch, else in .hpsearch)")
+      ->check(not_empty());
+  init.add_option(
+          "--address", given.address,
+          "Host name or IP address by which other machines reach this one (default: its first address)")
+      ->check(not_empty());
+  init.add_option("--checkpoint-root", given.checkpoint_root,
+                  "Directory that all machines have at the same path, for checkpoints and the invite")
+      ->check(not_empty());
+  init.add_option(
+          "--invite-file", given.invite_file,
+          "Where the invite is written, for you alone (default: hpsearch-invite in --checkpoint-root,\n"
+          "else in DIR)")
+      ->check(not_empty());
+  init.add_option("--for", given.life, "How long workers can join with the invite, as 30m, 12h or 7d")
+      ->capture_default_str();
+  init.add_option("--uses", given.uses, "How many workers may join with the invite")
+      ->capture_default_str()
+      ->transform(integer_from(1, 100'000));
+  init.add_option("--http-port", given.http_port, "Port for clients")
+      ->capture_default_str()
+      ->transform(integer_from(1, 65'535));
+  init.add_option("--workers-port", given.workers_port, "Port for workers")
+      ->capture_default_str()
+      ->transform(integer_from(1, 65'535));
+  init.add_option(
+          "--unit", given.unit,
+          "Write a systemd unit: user for a service of yours, system for one that root installs; none")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"none", "user", "system"}));
+}
+
 void add_key_verbs(VerbBuilder& build) {
   CLI::App& group =
       *build.app.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/admin/invites.hpp"
 #include "cli/events/events.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -42,6 +43,8 @@ struct Arguments {
   UsageOptions usage;
   WorkspaceOptions workspace;
   WorkerOptions worker;
+  InviteOptions invite;
+  ClusterOptions cluster;
   bool devices = false;
   bool no_browser = false;
   bool open_as_admin = false;

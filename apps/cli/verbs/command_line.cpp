@@ -57,6 +57,7 @@ void add_everything(VerbBuilder& build) {
   add_checkpoint_verbs(build);
   add_files_verbs(build);
   add_store_verbs(build);
+  add_cluster_verbs(build);
   add_key_verbs(build);
   add_token_verbs(build);
   add_context_verbs(build);

@@ -25,6 +25,41 @@ void add_set(VerbBuilder& build) {
   build.add_server(verb);
 }
 
+void add_invite_verbs(VerbBuilder& build, CLI::App& group) {
+  InviteOptions& given = build.given.invite;
+  const auto add_verb = [&](const char* name, const char* about,
+                            int (*verb)(const InviteOptions&, const Output&)) -> CLI::App& {
+    CLI::App& added = build.add_to(group, name, about, [&build, verb](const Output& output) {
+      build.given.invite.server = build.given.server;
+      return verb(build.given.invite, output);
+    });
+    build.add_server(added);
+    return added;
+  };
+  CLI::App& invite = add_verb(
+      "invite", "Make an invite and print it, this once: hpsearch-worker join takes it", invite_create);
+  invite.add_option("--for", given.life, "How long workers can join with it, as 30m, 12h or 7d")
+      ->capture_default_str();
+  invite.add_option("--uses", given.uses, "How many workers may join with it")
+      ->capture_default_str()
+      ->transform(integer_from(1, 100'000));
+  invite
+      .add_option(
+          "--address", given.address,
+          "HOST or HOST:PORT by which the workers reach this daemon (default: where it listens, or the\n"
+          "first address of its machine)")
+      ->check(not_empty());
+  invite
+      .add_option("--to", given.to, "Write it to this file, which only you can read, instead of printing it")
+      ->check(not_empty());
+  build.add_server(
+      build.add_to(group, "invites", "List the invites, without their secrets",
+                   [&build](const Output& output) { return invite_list(build.given.server, output); }));
+  add_verb("revoke", "End an invite; workers that have joined with it stay", invite_revoke)
+      .add_option("INVITE", given.id, "As listed by hpsearch worker invites")
+      ->required();
+}
+
 }  // namespace
 
 void add_control_verbs(VerbBuilder& build) {
@@ -105,8 +140,8 @@ void add_worker_verbs(VerbBuilder& build) {
     }
     build.add_server(verb);
   }
-  CLI::App& group =
-      *build.app.add_subcommand("worker", "Let a worker become idle, get trials again, or be forgotten");
+  CLI::App& group = *build.app.add_subcommand(
+      "worker", "Invite workers; let a worker become idle, get trials again, or be forgotten");
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const std::pair<const char*, const char*> in_group[] = {
@@ -125,6 +160,7 @@ void add_worker_verbs(VerbBuilder& build) {
         ->required();
     build.add_server(verb);
   }
+  add_invite_verbs(build, group);
 }
 
 }  // namespace hpsearch::cli

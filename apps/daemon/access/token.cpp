@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "hpsearch/engine/base/base64url.hpp"
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/files/sha256.hpp"
@@ -17,31 +18,13 @@ constexpr std::size_t id_chars = 8;
 constexpr std::size_t secret_bytes = 32;
 constexpr std::size_t secret_chars = 43;
 constexpr std::size_t check_chars = 6;
-constexpr std::string_view base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::string_view id_alphabet =
     "abcdefghijklmnopqrstuvwxyz234567";  // Base 32: a byte's low five bits.
-
-/// Six bits a character, the last one filled up with zeros.
-std::string in_base64url(std::span<const std::byte> bytes) {
-  std::string text;
-  std::uint32_t held = 0;
-  unsigned bits = 0;
-  for (const std::byte byte : bytes) {
-    held = (held << 8U) | std::to_integer<std::uint32_t>(byte);
-    for (bits += 8; bits >= 6; bits -= 6) {
-      text += base64url[(held >> (bits - 6)) & 63U];
-    }
-  }
-  if (bits > 0) {
-    text += base64url[(held << (6 - bits)) & 63U];
-  }
-  return text;
-}
 
 std::string check_of(std::string_view text) {
   constexpr std::size_t start = 4;
   const auto bytes = engine::bytes_of_hex(files::sha256_of(text).substr(0, 2 * start));
-  return in_base64url(std::as_bytes(std::span(*bytes)));
+  return engine::base64url_of(*bytes);
 }
 
 }  // namespace
@@ -58,7 +41,7 @@ std::string Token::text() const {
 std::string new_secret() {
   std::array<std::byte, secret_bytes> bytes{};
   files::fill_randomly(bytes);
-  return in_base64url(bytes);
+  return engine::base64url_of(std::span(bytes));
 }
 
 Token new_token() {
@@ -81,7 +64,7 @@ std::optional<Token> read_token(std::string_view text) {
   }
   const std::string_view id = text.substr(prefix.size(), id_chars);
   const std::string_view secret = text.substr(prefix.size() + id_chars + 1, secret_chars);
-  if (!is_token_id(id) || secret.find_first_not_of(base64url) != std::string_view::npos) {
+  if (!is_token_id(id) || secret.find_first_not_of(engine::base64url_alphabet) != std::string_view::npos) {
     return std::nullopt;
   }
   return Token{std::string(id), std::string(secret)};

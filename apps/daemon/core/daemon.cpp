@@ -32,7 +32,9 @@
 #include "daemon/core/runtime.hpp"
 #include "daemon/core/state_directory.hpp"
 #include "daemon/core/storage_watch.hpp"
+#include "daemon/core/worker_joins.hpp"
 #include "daemon/http/http_routes.hpp"
+#include "daemon/keys/invites.hpp"
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/sessions/lost_workers.hpp"
 #include "daemon/sessions/relative_paths.hpp"
@@ -324,8 +326,13 @@ class Daemon {
                                 " are accepted; they need --server-key " + keys->public_key);
       settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
       settings.keys_version = [this] { return worker_keys_->version(); };
+      invites_.emplace(directory_->path());
+      settings.is_invite = [this](const std::string& key) { return invites_->knows(key); };
+      settings.on_join = [this](const auto& guest, const auto& join, auto answer) {
+        joins_->take(guest, join, std::move(answer));
+      };
       curve = net::CurveServer{*std::move(keys), [this](const std::string& key) {
-                                 return worker_keys_->name_of(key).has_value();
+                                 return worker_keys_->name_of(key).has_value() || invites_->knows(key);
                                }};
     }
     auto sessions = WorkerSessions::open(*runtime_, router_port(loop_, for_workers, std::move(curve)),
@@ -365,6 +372,9 @@ class Daemon {
       return changes ? refusals.error() : changes.error();
     }
     audit_.emplace(loop_, std::move(changes).value(), std::move(refusals).value());
+    if (invites_) {
+      joins_.emplace(*runtime_, *invites_, *worker_keys_, *audit_, checks_);
+    }
     return Done{};
   }
 
@@ -384,6 +394,7 @@ class Daemon {
                             .audits_reads = options_.audit_reads,
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
+                            .invites = invites_ ? &*invites_ : nullptr,
                             .pages = &pages_,
                             .open_http_port = [this] { return open_http_port(); },
                             .is_ending = [this] { return static_cast<bool>(draining_); },
@@ -747,12 +758,14 @@ class Daemon {
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
       worker_keys_;  // Declared before the sessions, whose port reads the keys on its own thread.
+  std::optional<Invites> invites_;  // Declared before the sessions likewise; none if workers need no keys.
   std::unique_ptr<WorkerSessions> sessions_;
   std::optional<Tokens> tokens_;
   std::optional<Sessions> browsers_;
   std::optional<SealedSecrets> secrets_;
   std::optional<Authentication> authentication_;
   std::optional<AuditQueue> audit_;
+  std::optional<WorkerJoins> joins_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
   std::optional<net::Background> context_writer_;

@@ -34,7 +34,7 @@ struct Made {
   std::string_view member;
 };
 constexpr std::array makers{Made{"create_experiment", "experiment"}, Made{"create_workspace", "name"},
-                            Made{"create_token", "id"}};
+                            Made{"create_token", "id"}, Made{"create_invite", "id"}};
 
 /// "experiments/3" for a path; "session".
 std::string resource_of(std::string_view path) {

@@ -238,7 +238,7 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 22> all_routes() noexcept {
+std::array<std::span<const Route>, 23> all_routes() noexcept {
   return {daemon_routes(),
           access_routes(),
           session_routes(),
@@ -255,6 +255,7 @@ std::array<std::span<const Route>, 22> all_routes() noexcept {
           log_routes(),
           stream_routes(),
           file_routes(),
+          invite_routes(),
           kept_routes(),
           checkpoint_routes(),
           context_routes(),

@@ -26,6 +26,7 @@ inline constexpr std::string_view yaml_type = "application/yaml";
 
 class AuditQueue;
 class CheckpointRemover;
+class Invites;
 
 /// What HTTP answers show about the daemon itself.
 struct AboutDaemon {
@@ -43,6 +44,7 @@ struct AboutDaemon {
   bool audits_reads = false;                 ///< Reads are recorded, too.
   Sessions* sessions = nullptr;              ///< Null: browsers cannot sign in.
   Tokens* tokens = nullptr;                  ///< Null if there are no files.
+  Invites* invites = nullptr;                ///< Null if workers need no keys.
   const Pages* pages = nullptr;              ///< Null: the files embedded in the program.
   /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:
   /// not possible.

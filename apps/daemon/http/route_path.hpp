@@ -17,11 +17,12 @@ enum class Placeholder : std::uint8_t { none, number, digest, token_id, name };
 
 [[nodiscard]] constexpr Placeholder placeholder_in(std::string_view segment) noexcept {
   const std::string_view name = placeholder_name(segment);
-  return name.empty()                                                        ? Placeholder::none
-         : name == "digest"                                                  ? Placeholder::digest
-         : name == "token"                                                   ? Placeholder::token_id
-         : name == "checkpoint" || name == "searcher" || name == "workspace" ? Placeholder::name
-                                                                             : Placeholder::number;
+  return name.empty()       ? Placeholder::none
+         : name == "digest" ? Placeholder::digest
+         : name == "token"  ? Placeholder::token_id
+         : name == "checkpoint" || name == "invite" || name == "searcher" || name == "workspace"
+             ? Placeholder::name
+             : Placeholder::number;
 }
 
 /// Cuts the first segment off, with the slash before it.

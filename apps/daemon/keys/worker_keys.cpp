@@ -1,18 +1,12 @@
 #include "daemon/keys/worker_keys.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
-#include "daemon/store/files/own_file.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/io/zmq/curve.hpp"
 
@@ -26,13 +20,6 @@ using engine::Result;
 using engine::Status;
 
 constexpr std::size_t most_name_chars = 64;
-
-bool is_name(std::string_view name) {
-  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return !name.empty() && name.size() <= most_name_chars &&
-         name.find_first_not_of(allowed) == std::string_view::npos;
-}
-
 struct Line {
   std::size_t number = 0;
   std::optional<WorkerKey> worker;  ///< Null: it cannot be read.
@@ -55,22 +42,11 @@ std::vector<Line> lines_of(std::string_view text) {
     std::string_view key = line.substr(name.size());
     key.remove_prefix(std::min(key.find_first_not_of(blank), key.size()));
     Line& added = lines.emplace_back(Line{number, std::nullopt});
-    if (is_name(name) && net::is_curve_key(key)) {
+    if (is_worker_name(name) && net::is_curve_key(key)) {
       added.worker = WorkerKey{std::string(name), std::string(key)};
     }
   }
   return lines;
-}
-
-Result<std::string> text_at(const std::string& path) {
-  if (const Status believed = check_written_by_owner_alone(path); !believed) {
-    return believed.error();
-  }
-  const auto bytes = kernel_files().read(path);
-  if (!bytes) {
-    return bytes.error().code == Errc::not_found ? Result<std::string>(std::string()) : bytes.error();
-  }
-  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
 Error unreadable(const std::string& path, std::size_t line) {
@@ -82,14 +58,20 @@ Error unreadable(const std::string& path, std::size_t line) {
 
 }  // namespace
 
+bool is_worker_name(std::string_view name) noexcept {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name.size() <= most_name_chars &&
+         name.find_first_not_of(allowed) == std::string_view::npos;
+}
+
 WorkerKeys::WorkerKeys(std::string state_directory) : path_(std::move(state_directory) + "/worker_keys") {
 }
 
 void WorkerKeys::read_if_changed() {
-  if (const Stamp now = stamp(); now != read_) {
+  if (const FileStamp now = FileStamp::of(path_); now != read_) {
     ++version_;
     names_.clear();
-    if (const auto text = text_at(path_)) {
+    if (const auto text = text_of_own_file(path_)) {
       read_ = now;
       problem_.clear();
       for (const Line& line : lines_of(*text)) {
@@ -120,7 +102,7 @@ std::uint64_t WorkerKeys::version() {
 }
 
 Result<std::vector<WorkerKey>> WorkerKeys::list() const {
-  const auto text = text_at(path_);
+  const auto text = text_of_own_file(path_);
   if (!text) {
     return text.error();
   }
@@ -135,7 +117,7 @@ Result<std::vector<WorkerKey>> WorkerKeys::list() const {
 }
 
 Status WorkerKeys::allow(const WorkerKey& worker) {
-  if (!is_name(worker.name)) {
+  if (!is_worker_name(worker.name)) {
     return Error{Errc::bad_request, "the worker's name is \"" + worker.name +
                                         "\"; it must be 1 to 64 letters, digits, '.', '_' and '-'"};
   }
@@ -144,9 +126,9 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
         Errc::bad_request,
         "the key is \"" + worker.key + "\"; it must be the 64 digits that hpsearch-worker --show-key prints"};
   }
-  const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
-    return system_error("cannot lock " + path_);
+  const auto lock = lock_beside(path_);
+  if (!lock) {
+    return lock.error();
   }
   auto all = list();
   if (!all) {
@@ -164,9 +146,9 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
 }
 
 Result<std::size_t> WorkerKeys::deny(const std::string& name_or_key) {
-  const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
-    return system_error("cannot lock " + path_);
+  const auto lock = lock_beside(path_);
+  if (!lock) {
+    return lock.error();
   }
   auto all = list();
   if (!all) {
@@ -182,14 +164,6 @@ Result<std::size_t> WorkerKeys::deny(const std::string& name_or_key) {
     return written.error();
   }
   return removed;
-}
-
-WorkerKeys::Stamp WorkerKeys::stamp() const noexcept {
-  struct stat found {};
-  if (::stat(path_.c_str(), &found) != 0) {
-    return {};
-  }
-  return {found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
 Status WorkerKeys::write(const std::vector<WorkerKey>& all) const {

@@ -6,8 +6,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "daemon/keys/shared_file.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {
@@ -18,6 +20,9 @@ struct WorkerKey {
                      ///< and '-'; at most 64.
   std::string key;   ///< Its public CURVE key (hpsearch/io/zmq/curve.hpp).
 };
+
+/// Whether the text can be WorkerKey::name.
+[[nodiscard]] bool is_worker_name(std::string_view name) noexcept;
 
 /// The file with the workers that may connect to a daemon: one "NAME KEY" per line; empty lines and lines
 /// that begin with '#' are skipped. Anyone who can write it can run programs on every worker's machine, so
@@ -46,22 +51,12 @@ class WorkerKeys {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  /// Differs between a file and its predecessor.
-  struct Stamp {
-    std::uint64_t inode = 0;
-    std::int64_t size = -1;
-    std::int64_t seconds = 0;
-    std::int64_t nanoseconds = 0;
-    friend bool operator==(const Stamp&, const Stamp&) = default;
-  };
-
-  [[nodiscard]] Stamp stamp() const noexcept;
   void read_if_changed();  ///< The caller must hold the mutex.
   engine::Status write(const std::vector<WorkerKey>& all) const;
 
   std::string path_;
   std::mutex mutex_;
-  Stamp read_;
+  FileStamp read_;
   std::string problem_;  ///< From the last try to read it; "" = none. Each problem is logged once.
   std::uint64_t version_ = 0;
   std::map<std::string, std::string> names_;  // By key.

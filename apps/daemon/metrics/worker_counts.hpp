@@ -13,14 +13,15 @@ namespace hpsearch::daemon {
 enum class Refusal : std::uint8_t {
   version,     ///< It uses another version of the protocol.
   key,         ///< Its key is not allowed, or belongs to another worker.
+  invite,      ///< Its invite does not let it join.
   store,       ///< It belongs to another store, or to a newer copy of this one.
   clone,       ///< Two agents run on copies of its state directory.
   superseded,  ///< A later start of the same agent has replaced it.
   malformed,   ///< Its HELLO contains impossible values.
   engine,      ///< The engine rejected its join.
 };
-inline constexpr std::array<std::string_view, 7> refusal_names{"version",    "key",       "store", "clone",
-                                                               "superseded", "malformed", "engine"};
+inline constexpr std::array<std::string_view, 8> refusal_names{
+    "version", "key", "invite", "store", "clone", "superseded", "malformed", "engine"};
 
 /// Counts of messages exchanged with workers since the daemon started.
 struct WorkerCounts {

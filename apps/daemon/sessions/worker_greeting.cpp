@@ -16,6 +16,11 @@ namespace {
 
 // Each one is encoded whenever the workers are listed.
 constexpr std::size_t most_devices = 512;
+// A name and a key take less than 200 bytes.
+constexpr std::size_t most_join_bytes = 1024;
+// Each waits for the disk.
+constexpr std::size_t most_joining = 64;
+constexpr std::uint64_t join_retry_ms = 1'000;
 
 struct RefusedHello {
   Refusal kind;
@@ -101,6 +106,39 @@ bool WorkerSessions::is_allowed(const net::Peer& peer, proto::Hello& hello) {
   }
   hello.name = *name;
   return true;
+}
+
+/// A guest that sends anything but one JOIN at a time is disconnected: it is not a worker yet.
+void WorkerSessions::take_from_guest(const net::Peer& peer, std::span<const std::byte> frame) {
+  const auto framed = frame.size() <= most_join_bytes
+                          ? proto::decode_from_worker(frame)
+                          : engine::Result<proto::Framed<proto::FromWorker>>(
+                                engine::Error{engine::Errc::corrupt, "a JOIN is too large"});
+  const proto::Join* join = framed ? std::get_if<proto::Join>(&framed->message) : nullptr;
+  if (join == nullptr || joining_.contains(peer) || !settings_.on_join) {
+    port_->cut_sender();
+    return;
+  }
+  ++counts_.received[proto::name_of(framed->message)];
+  if (const auto retry_after = hello_limit_.retry_after_ms(runtime_.now())) {
+    send_to(peer, 0, 0, proto::RetryAfter{*retry_after});
+    return;
+  }
+  hello_limit_.greeted(runtime_.now());
+  if (joining_.size() >= most_joining) {
+    send_to(peer, 0, 0, proto::RetryAfter{join_retry_ms});
+    return;
+  }
+  joining_.insert(peer);
+  settings_.on_join({port_->sender_key(), port_->sender_address()}, *join,
+                    [this, peer](const engine::Result<proto::Joined>& joined) {
+                      joining_.erase(peer);
+                      if (joined) {
+                        send_to(peer, 0, 0, *joined);
+                      } else {
+                        refuse(peer, Refusal::invite, joined.error().message, 0);
+                      }
+                    });
 }
 
 /// libzmq cannot close one connection, but the daemon can ignore it.

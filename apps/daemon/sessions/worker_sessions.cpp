@@ -81,6 +81,10 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
     return;
   }
   counts_.bytes_received += frame.size();
+  if (settings_.is_invite && !sessions_.contains(peer) && settings_.is_invite(port_->sender_key())) {
+    take_from_guest(peer, frame);
+    return;
+  }
   auto framed = proto::decode_from_worker(frame);
   if (!framed) {
     if (framed.error().code == Errc::version_mismatch) {

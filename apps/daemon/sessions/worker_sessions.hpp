@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,16 @@ class WorkerSessions {
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
     /// Changes whenever worker_of_key may answer differently than before. Not set: it may at any time.
     std::function<std::uint64_t()> keys_version{};
+    /// Whether this key is the key of an invite: its owner may send JOIN and nothing else. Not set: there are
+    /// no invites.
+    std::function<bool(const std::string& key)> is_invite{};
+    /// A JOIN with the key of an invite. Calls `answer` once, on the loop.
+    struct Guest {
+      std::string invite_key;
+      std::string address;  ///< "" = unknown.
+    };
+    using JoinAnswer = std::function<void(const engine::Result<proto::Joined>& joined)>;
+    std::function<void(const Guest& guest, const proto::Join& join, JoinAnswer answer)> on_join{};
     std::uint64_t hellos_per_second = 500;  ///< Workers beyond this are asked to come later.
     CreditRules credit{};
     /// Makes the key with which a session fetches contexts over TCP and uploads logs. Not set: sessions have
@@ -157,6 +168,8 @@ class WorkerSessions {
   WorkerSessions(Runtime& runtime, Settings settings);
 
   void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
+  /// A frame from the owner of an invite.
+  void take_from_guest(const net::Peer& peer, std::span<const std::byte> frame);
   [[nodiscard]] bool has_room_for(const proto::Reports& reports) const;
   [[nodiscard]] bool is_allowed(const net::Peer& peer, proto::Hello& hello);
   void end_what_is_not_allowed();
@@ -196,6 +209,7 @@ class WorkerSessions {
   std::string http_;
   std::uint64_t sessions_made_ = 0;
   std::map<net::Peer, Session> sessions_;
+  std::set<net::Peer> joining_;  ///< Their JOIN is on its way to the disk.
   std::map<engine::WorkerId, Counterpart> counterparts_;
   LogRequests log_requests_;
   bool stopped_ = false;

@@ -49,6 +49,9 @@ const Rights rights{
     {{"POST", "/api/v1/tokens"}, {Role::admin, Elsewhere::refused}},
     {{"POST", "/api/v1/tokens/{token}/rotate"}, {Role::admin, Elsewhere::refused}},
     {{"DELETE", "/api/v1/tokens/{token}"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/invites"}, {Role::admin, Elsewhere::refused}},
+    {{"POST", "/api/v1/invites"}, {Role::admin, Elsewhere::refused}},
+    {{"DELETE", "/api/v1/invites/{invite}"}, {Role::admin, Elsewhere::refused}},
     {{"GET", "/api/v1/workers"}, {Role::viewer, Elsewhere::served}},
     {{"GET", "/api/v1/workers/{worker}"}, {Role::viewer, Elsewhere::served}},
     {{"GET", "/api/v1/workers/{worker}/timeline"}, {Role::viewer, Elsewhere::served}},
@@ -327,7 +330,8 @@ TEST_F(AccessTable, SessionHasTheRightsOfItsTokenButNotWithItsCookieAlone) {
     with_header.emplace_back(page_key_header, secrets->page_key);
     for_each_route([&](const Route& route) {
       const unsigned status = ask(route, "", {}, with_header).status;
-      const bool makes_tokens = route.about.id == "create_token" || route.about.id == "rotate_token";
+      const bool makes_tokens = route.about.id == "create_token" || route.about.id == "rotate_token" ||
+                                route.about.id == "create_invite";
       EXPECT_EQ(status == 403, one.role < route.least || makes_tokens)
           << name_of(route) << " as " << one.name << ": " << status;
       EXPECT_NE(status, 401U) << name_of(route) << " as " << one.name;

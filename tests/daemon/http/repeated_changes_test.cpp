@@ -86,6 +86,10 @@ void with_a_token(Scene& scene) {
   const std::string id = scene.done("POST", "/api/v1/tokens", R"({"name":"ci","role":"viewer"})").at("id");
   scene.value = id.substr(1, id.size() - 2);
 }
+void with_an_invite(Scene& scene) {
+  const std::string id = scene.done("POST", "/api/v1/invites", "{}").at("id");
+  scene.value = id.substr(1, id.size() - 2);
+}
 void external(Scene& scene) {
   engine::Value config = small_search(4);
   config.as_map()->erase("entrypoint");
@@ -195,6 +199,8 @@ const Rows rows{
     {{"POST", "/api/v1/tokens"}, Change{"/api/v1/tokens", R"({"name":"ci","role":"viewer"})", &nothing}},
     {{"POST", "/api/v1/tokens/{token}/rotate"}, Change{"/api/v1/tokens/$/rotate", "", &with_a_token}},
     {{"DELETE", "/api/v1/tokens/{token}"}, Change{"/api/v1/tokens/$", "", &with_a_token}},
+    {{"POST", "/api/v1/invites"}, Change{"/api/v1/invites", R"({"uses":2})", &nothing}},
+    {{"DELETE", "/api/v1/invites/{invite}"}, Change{"/api/v1/invites/$", "", &with_an_invite}},
     {{"POST", "/api/v1/workspaces"}, Change{"/api/v1/workspaces", R"({"name":"nlp"})", &nothing}},
     {{"PUT", "/api/v1/workspaces/{workspace}/quota"},
      Change{"/api/v1/workspaces/default/quota", R"({"max_slots":8})", &nothing}},
@@ -229,7 +235,8 @@ bool is_fresh(const net::HttpResponse& answer) {
 
 /// Everything that a second change would have changed.
 std::string state_of(DaemonFixture& daemon) {
-  return daemon.picture() + daemon.ask("GET", "/api/v1/tokens").text;
+  return daemon.picture() + daemon.ask("GET", "/api/v1/tokens").text +
+         daemon.ask("GET", "/api/v1/invites").text;
 }
 
 /// Sends it this many times at once, and returns all answers.

@@ -6,6 +6,7 @@
 #include "daemon/http/answered_requests.hpp"
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/io/zmq/invite_token.hpp"
 
 // What clients put into headers and queries: a text is no token, or it is spelled as it was read; a key names
 // a request or is refused; a number of a query is in its range.
@@ -17,6 +18,9 @@ void run_token(std::string_view bytes) {
   if (const auto token = daemon::read_token(bytes)) {
     HPSEARCH_CHECK(token->text() == bytes && daemon::is_token_id(token->id),
                    "a token is read as it is spelled");
+  }
+  if (const auto invite = net::InviteToken::read(bytes)) {
+    HPSEARCH_CHECK(invite->text() == bytes, "an invite is read as it is spelled");
   }
   net::HttpRequest request;
   request.headers.emplace_back("Idempotency-Key", std::string(bytes));
@@ -32,7 +36,9 @@ void run_token(std::string_view bytes) {
 }
 
 Seeds token_seeds() {
-  return {daemon::Token{"aaaaaaaa", std::string(43, 'b')}.text(), "17", "8999", "a key"};
+  const std::string key = "54fcba24e93249969316fb617c872bb0c1d1ff14800427c594cbfacf1bc2d652";
+  const net::InviteToken invite{"tcp://10.0.0.1:8078", {key, {key, key}}};
+  return {daemon::Token{"aaaaaaaa", std::string(43, 'b')}.text(), invite.text(), "17", "8999", "a key"};
 }
 
 const Registered token_target({"token", run_token, token_seeds});

@@ -88,7 +88,7 @@ TEST(CurveKeys, NeedNoQuotesInShellsAndUnits) {
 }
 
 TEST(CurveKeys, AreThoseOfLibzmqSpelledAnotherWay) {
-  const std::optional<CurveKeys> made = new_curve_keys();
+  const engine::Result<CurveKeys> made = new_curve_keys();
   ASSERT_TRUE(made);
   EXPECT_EQ(key_of_bytes(bytes_of_key(made->public_key)), made->public_key);
   std::array<char, 41> secret{};

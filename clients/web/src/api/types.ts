@@ -61,7 +61,7 @@ export interface components {
              * @description How the request came.
              * @enum {string}
              */
-            readonly channel: "socket" | "tcp" | "tls";
+            readonly channel: "socket" | "tcp" | "tls" | "workers";
             /** @description For a refusal: the number of further refused requests of this address or token within a minute that the line stands for. */
             readonly count?: number;
             /** @description User or address from which it came. */
@@ -741,6 +741,42 @@ export interface components {
             /** @description Number of the rung whose results are compared, from 0. */
             readonly rung: number;
         };
+        /** @description An invite for workers, without its secret. */
+        readonly Invite: {
+            /** @description When it was created. */
+            readonly created: number;
+            /** @description Token or user that created it. */
+            readonly creator: string;
+            /** @description When it expires. */
+            readonly expires: number;
+            /** @description ID of the invite. */
+            readonly id: string;
+            /**
+             * @description Whether workers can join with it, or why not.
+             * @enum {string}
+             */
+            readonly state: "open" | "used up" | "expired" | "revoked";
+            /** @description How many have joined. */
+            readonly used: number;
+            /** @description How many workers may join with it. */
+            readonly uses: number;
+            /** @description Names of the workers that have joined; at most 1000. */
+            readonly workers: readonly string[];
+        };
+        /** @description The open invites, and those that ended in the last 7 days. */
+        readonly InviteList: {
+            /** @description The invites, oldest first, without their secrets. */
+            readonly invites: readonly components["schemas"]["Invite"][];
+        };
+        /** @description The invite to create. */
+        readonly InviteRequest: {
+            /** @description Host by which the workers reach the daemon, or HOST:PORT; missing: the address on which it listens, or the first one of its machine. */
+            readonly address?: string;
+            /** @description Life of the invite, above 0 and up to 31536000; missing: 3600. */
+            readonly expires_in_seconds?: number;
+            /** @description How many workers may join with it, 1 to 100000; missing: 1. */
+            readonly uses?: number;
+        };
         /** @description A file that a program left. */
         readonly KeptFile: {
             /** @description Size of the file. */
@@ -933,6 +969,32 @@ export interface components {
             readonly length: components["schemas"]["Count"];
             /** @description Number of results at this length. */
             readonly results: number;
+        };
+        /** @description An invite with its token. */
+        readonly NewInvite: {
+            /** @description Where the workers will reach the daemon: `tcp://HOST:PORT`. */
+            readonly address: string;
+            /** @description When it was created. */
+            readonly created: number;
+            /** @description Token or user that created it. */
+            readonly creator: string;
+            /** @description When it expires. */
+            readonly expires: number;
+            /** @description ID of the invite. */
+            readonly id: string;
+            /**
+             * @description Whether workers can join with it, or why not.
+             * @enum {string}
+             */
+            readonly state: "open" | "used up" | "expired" | "revoked";
+            /** @description The token for `hpsearch-worker join`. No other answer contains it. */
+            readonly token: string;
+            /** @description How many have joined. */
+            readonly used: number;
+            /** @description How many workers may join with it. */
+            readonly uses: number;
+            /** @description Names of the workers that have joined; at most 1000. */
+            readonly workers: readonly string[];
         };
         /** @description A token with its secret. */
         readonly NewToken: {
@@ -1879,6 +1941,9 @@ export type HistoryEnd = components['schemas']['HistoryEnd'];
 export type HparamShare = components['schemas']['HparamShare'];
 export type HttpPort = components['schemas']['HttpPort'];
 export type Importance = components['schemas']['Importance'];
+export type Invite = components['schemas']['Invite'];
+export type InviteList = components['schemas']['InviteList'];
+export type InviteRequest = components['schemas']['InviteRequest'];
 export type KeptFile = components['schemas']['KeptFile'];
 export type LadderBracket = components['schemas']['LadderBracket'];
 export type LadderRung = components['schemas']['LadderRung'];
@@ -1896,6 +1961,7 @@ export type Model = components['schemas']['Model'];
 export type ModelBest = components['schemas']['ModelBest'];
 export type ModelImportance = components['schemas']['ModelImportance'];
 export type ModelLength = components['schemas']['ModelLength'];
+export type NewInvite = components['schemas']['NewInvite'];
 export type NewToken = components['schemas']['NewToken'];
 export type Note = components['schemas']['Note'];
 export type OtherFile = components['schemas']['OtherFile'];

@@ -15,6 +15,10 @@ namespace hpsearch::net {
 /// addresses of this machine; and the machine's name, localhost and the loopback addresses.
 [[nodiscard]] std::vector<std::string> names_of_server(const std::string& address);
 
+/// "tcp://HOST:PORT" by which other machines reach the port at "tcp://HOST:PORT". `address`: "HOST" or
+/// "HOST:PORT"; "" = the same host, or the first address of this machine if the port listens at all of them.
+[[nodiscard]] std::string endpoint_for_others(const std::string& listens_at, const std::string& address);
+
 /// Whether the host of "tcp://HOST:PORT" has IPv6 addresses only. Looks its name up, which may take seconds.
 [[nodiscard]] bool needs_ipv6(const std::string& endpoint);
 

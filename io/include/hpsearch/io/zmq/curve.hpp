@@ -20,6 +20,11 @@ struct CurveKeys {
 /// cannot be read or made.
 [[nodiscard]] engine::Result<CurveKeys> curve_keys_in(const std::string& directory);
 
+/// A pair that is in no file. unavailable: libzmq was built without CURVE.
+[[nodiscard]] engine::Result<CurveKeys> new_curve_keys();
+/// The pair of a secret key that is_curve_key(). unavailable: the same.
+[[nodiscard]] engine::Result<CurveKeys> curve_keys_of_secret(const std::string& secret_key);
+
 /// Whether this is a key: 64 digits of lower case hexadecimal.
 [[nodiscard]] bool is_curve_key(std::string_view text) noexcept;
 

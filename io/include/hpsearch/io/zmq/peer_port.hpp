@@ -27,6 +27,11 @@ class PeerPort {
   /// when this port lets in everybody.
   [[nodiscard]] virtual std::string sender_key() const { return {}; }
 
+  /// The IP address of that sender; "" where there is none.
+  [[nodiscard]] virtual std::string sender_address() const { return {}; }
+  /// Ends the connection over which that frame came, if the port can end a single one.
+  virtual void cut_sender() {}
+
   /// False when the peer is gone or its queue is full: its session is over then.
   virtual bool send(const Peer& peer, std::span<const std::byte> frame) = 0;
 };

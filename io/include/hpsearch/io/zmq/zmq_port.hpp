@@ -35,6 +35,8 @@ class RouterPort final : public PeerPort {
   ~RouterPort() override;
   [[nodiscard]] std::string endpoint() const override;  ///< With the real port.
   [[nodiscard]] std::string sender_key() const override;
+  [[nodiscard]] std::string sender_address() const override;
+  void cut_sender() override;
   bool send(const Peer& peer, std::span<const std::byte> frame) override;
   [[nodiscard]] SocketOptions options() const;
 

@@ -160,7 +160,7 @@ struct AuditEntry {
   std::uint64_t number = 0;
   double time = 0;
   std::string request{};
-  OneOf<"socket", "tcp", "tls"> channel{};
+  OneOf<"socket", "tcp", "tls", "workers"> channel{};
   std::string from{};
   std::string name{};
   std::string token{};
@@ -362,6 +362,66 @@ struct TokenRequest {
     fields.maybe(
         "unix_user", self.unix_user,
         "The user that runs its programs on workers with `--run-as submitter`; null or missing: none.");
+  }
+};
+
+struct Invite {
+  static constexpr Schema schema{"Invite", "An invite for workers, without its secret."};
+  std::string id{};
+  OneOf<"open", "used up", "expired", "revoked"> state{};
+  double created = 0;
+  double expires = 0;
+  std::uint64_t uses = 0;
+  std::uint64_t used = 0;
+  std::string creator{};
+  std::vector<std::string> workers{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("id", self.id, "ID of the invite.");
+    fields("state", self.state, "Whether workers can join with it, or why not.");
+    fields("created", self.created, "When it was created.");
+    fields("expires", self.expires, "When it expires.");
+    fields("uses", self.uses, "How many workers may join with it.");
+    fields("used", self.used, "How many have joined.");
+    fields("creator", self.creator, "Token or user that created it.");
+    fields("workers", self.workers, "Names of the workers that have joined; at most 1000.");
+  }
+};
+
+struct NewInvite : Invite {
+  static constexpr Schema schema{"NewInvite", "An invite with its token."};
+  std::string address{};
+  std::string token{};
+
+  static void list_fields(auto& fields, auto& self) {
+    Invite::list_fields(fields, self);
+    fields("address", self.address, "Where the workers will reach the daemon: `tcp://HOST:PORT`.");
+    fields("token", self.token, "The token for `hpsearch-worker join`. No other answer contains it.");
+  }
+};
+
+struct InviteList {
+  static constexpr Schema schema{"InviteList", "The open invites, and those that ended in the last 7 days."};
+  std::vector<Invite> invites{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("invites", self.invites, "The invites, oldest first, without their secrets.");
+  }
+};
+
+struct InviteRequest {
+  static constexpr Schema schema{"InviteRequest", "The invite to create.", Schema::Kind::body};
+  std::optional<double> expires_in_seconds{};
+  std::optional<std::uint64_t> uses{};
+  std::optional<std::string> address{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields.maybe("expires_in_seconds", self.expires_in_seconds,
+                 "Life of the invite, above 0 and up to 31536000; missing: 3600.");
+    fields.maybe("uses", self.uses, "How many workers may join with it, 1 to 100000; missing: 1.");
+    fields.maybe("address", self.address,
+                 "Host by which the workers reach the daemon, or HOST:PORT; missing: the address on which it "
+                 "listens, or the first one of its machine.");
   }
 };
 

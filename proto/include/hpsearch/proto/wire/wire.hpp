@@ -104,7 +104,14 @@ struct LogNotKept {
 struct Goodbye {
   std::string why;
 };
-using FromWorker = std::variant<Hello, Beat, Started, Reports, DecisionAck, LogPart, Goodbye, LogNotKept>;
+/// The only message of a peer that connects with the key of an invite: it asks that a worker's key be
+/// allowed.
+struct Join {
+  std::string name;        ///< How the worker is to be called.
+  std::string public_key;  ///< Its own CURVE key, which is to be allowed.
+};
+using FromWorker =
+    std::variant<Hello, Beat, Started, Reports, DecisionAck, LogPart, Goodbye, LogNotKept, Join>;
 
 // --- daemon → worker ---
 
@@ -167,8 +174,12 @@ struct Refused {
   std::string why;
   std::uint64_t incarnation = 0;  ///< The incarnation in the HELLO that this answers; 0 = any.
 };
-using FromDaemon =
-    std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
+/// The key of the JOIN is allowed: say HELLO with it. A JOIN that is not granted gets Refused.
+struct Joined {
+  std::string name;  ///< How the worker is called.
+};
+using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter,
+                                Refused, Joined>;
 
 template <class Message>
 struct Framed {
