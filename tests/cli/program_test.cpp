@@ -197,7 +197,6 @@ TEST_F(Program, NamesOptionValueAndAllowedValues) {
                                 "keys list ''",
                                 "set 1 max_trials=5 searcher.max_trials=6",
                                 "list --output jsn",
-                                "list --all=3",
                                 "list --server",
                                 "store backup a --to b --passphrase --without-keys",
                                 "store backup --kye-file k",

@@ -97,7 +97,7 @@ TEST_F(AskRoutes, LeaseWithoutRenewalIsLost) {
   EXPECT_EQ(trial.state, engine::TrialState::pending);
   const auto late = report(lease, 1);
   EXPECT_EQ(late.status, 409U);
-  EXPECT_MESSAGE(late.text);
+  EXPECT_MESSAGE(late.at("error.message"));
   const auto again = ask();
   EXPECT_EQ(of(again, 0, "trial"), "0");
   EXPECT_EQ(of(again, 0, "attempt"), "2");

@@ -140,7 +140,7 @@ TEST_F(CheckpointRoutes, TruncatedFileIsReportedAndNotSent) {
   storage_.write("1/0/1-2/weights.bin", "short");
   const auto answer = get("1-2/archive.tar");
   EXPECT_EQ(answer.status, 409U);
-  EXPECT_MESSAGE(answer.text);
+  EXPECT_MESSAGE(answer.at("error.message"));
 }
 
 TEST_F(CheckpointRoutes, AnotherStoresDirectoryIsNotRead) {

@@ -73,7 +73,7 @@ TEST_F(LifeRoutes, DeletedExperimentIsNotFound) {
   for (const char* path : {"", "/config", "/trials", "/columns", "/trials/0", "/rungs", "/files", "/best"}) {
     const auto answer = change("GET", 1, path);
     EXPECT_EQ(answer.status, 404U) << path << answer.text;
-    EXPECT_MESSAGE(answer.text) << path;
+    EXPECT_MESSAGE(answer.at("error.message")) << path;
   }
   EXPECT_EQ(change("POST", 1, "/archive").status, 404U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/stream?topics=experiment:1").status, 404U);
@@ -120,7 +120,7 @@ TEST_F(LifeRoutes, OnlyAFailedTrialIsRetried) {
   static_cast<void>(worker.wait_for<proto::Lease>());
   const auto refused = change("POST", 1, "/trials/0/retry");
   EXPECT_EQ(refused.status, 409U);
-  EXPECT_MESSAGE(refused.text);
+  EXPECT_MESSAGE(refused.at("error.message"));
 }
 
 TEST_F(LifeRoutes, SlotsShowTheirState) {

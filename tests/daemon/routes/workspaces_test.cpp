@@ -96,7 +96,7 @@ TEST_F(WorkspaceRoutes, QuotaHasEachLimitWithItsUse) {
   EXPECT_EQ(used.at("used.slot_hours_per_30d"), "0.0");
   const auto refused = submit("", admin_);
   EXPECT_EQ(refused.status, 429U);
-  EXPECT_MESSAGE(refused.text);
+  EXPECT_MESSAGE(refused.at("error.message"));
 }
 
 TEST_F(WorkspaceRoutes, SubmissionNeedsAWorkspaceOfItsToken) {
@@ -214,7 +214,7 @@ TEST_F(WorkspaceRoutes, ProgramOfAUnixUserIsChangedOnlyByItsTokens) {
   for (const auto& other : {token_of("bob at work", R"("bob")"), token_of("nobody", "null"), admin_}) {
     const auto refused = change(other);
     EXPECT_EQ(refused.status, 403U) << refused.text;
-    EXPECT_MESSAGE(refused.text);
+    EXPECT_MESSAGE(refused.at("error.message"));
   }
   EXPECT_EQ(change(ann).status, 400U) << "the digest is looked at";
 }

@@ -188,7 +188,7 @@ class Unkillable(harness.Case):
         with self.subTest("slots"):
             self.assertEqual(self.quarantined(), sorted(experiments.values()))
             shown = self.run_cli("workers", "--server", self.cluster.server).stdout
-            self.assertIn("survives SIGKILL", shown)
+            self.assertIn("survive SIGKILL", shown)
             self.assertEqual(self.ledger.of("start"), [], "a slot was used in which something lives")
 
         left = sorted(experiments.values())
