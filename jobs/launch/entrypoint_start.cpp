@@ -104,7 +104,7 @@ std::string_view file_name_of(std::string_view word) noexcept {
 
 namespace {
 
-/// What an interpreter runs: a file, or a module of Python.
+/// The program that an interpreter runs: a file, or a module of Python.
 struct Started {
   std::string name;
   bool is_module = false;

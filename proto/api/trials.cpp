@@ -41,7 +41,7 @@ std::vector<engine::WorkerId> workers_of(const TrialRecord& trial) {
   return workers;
 }
 
-/// What happens next, and how long the program of a decided trial may still run at its length.
+/// Describes the next step, and how long the program of a decided trial may still run at its length.
 std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber number,
                     const engine::Explanation& explanation) {
   std::string next = sentences::next_text(explanation, experiment.config.unit);

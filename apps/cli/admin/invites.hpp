@@ -33,7 +33,7 @@ struct InviteOptions {
 [[nodiscard]] int invite_list(const ServerOptions& options, const Output& output);
 [[nodiscard]] int invite_revoke(const InviteOptions& options, const Output& output);
 
-/// What `hpsearch cluster init` prepares.
+/// Describes the cluster that `hpsearch cluster init` prepares.
 struct ClusterOptions {
   std::optional<std::string> directory;        ///< The daemon's state directory.
   std::optional<std::string> address;          ///< By which workers and clients reach this machine.

@@ -68,7 +68,7 @@ std::string name_of(const CLI::Option& option) {
   return option.get_name(option.get_positional());
 }
 
-/// What the help says of it, on one line.
+/// The help text of the option or argument, on one line.
 std::string about(const CLI::Option& option) {
   std::string text = option.get_description();
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -104,7 +104,7 @@ std::optional<std::string> missing_argument(const CLI::App& verb) {
   return std::nullopt;
 }
 
-/// Two given options of which only one is allowed.
+/// The sentence about given options that exclude each other.
 std::string excluding_options(const CLI::App& verb) {
   std::vector<std::string> names;
   for (const CLI::Option* option : options_of(verb)) {

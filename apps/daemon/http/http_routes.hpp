@@ -28,7 +28,7 @@ class AuditQueue;
 class CheckpointRemover;
 class Invites;
 
-/// What HTTP answers show about the daemon itself.
+/// The parts of the daemon that HTTP answers describe.
 struct AboutDaemon {
   std::string version;
   std::string state_dir;

@@ -48,7 +48,7 @@ struct BindMount {
   friend bool operator==(const BindMount&, const BindMount&) = default;
 };
 
-/// What a program requires of its start (docs/job-contract.md), besides what every program gets.
+/// A program needs this at its start, besides what every program gets (docs/job-contract.md).
 struct JobContract {
   std::vector<Channel> inputs;              ///< Sorted by name.
   std::vector<Channel> outputs;             ///< Sorted by name.

@@ -40,7 +40,7 @@ struct Schema {
 
 class StructFields;
 
-/// What list_fields of T says.
+/// The table of the fields that T::list_fields declares.
 template <proto::Described T>
 [[nodiscard]] const StructFields& fields_of();
 

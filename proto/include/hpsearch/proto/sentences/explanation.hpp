@@ -9,7 +9,7 @@ namespace hpsearch::sentences {
 
 // `unit` is the unit of the experiment's lengths.
 
-/// What a trial is doing: "attempt 1 trains on worker \"a\" and has reached 3 of 9 epochs".
+/// The present activity of a trial: "attempt 1 trains on worker \"a\" and has reached 3 of 9 epochs".
 [[nodiscard]] std::string now_text(const engine::Explanation& explanation, std::string_view unit);
 
 /// The condition for its continuation; "" if it can't continue.
