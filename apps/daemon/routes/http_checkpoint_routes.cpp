@@ -7,7 +7,7 @@
 
 #include "daemon/blobs/checkpoint_archive.hpp"
 #include "daemon/blobs/checkpoint_remover.hpp"
-#include "daemon/http/http_download.hpp"
+#include "daemon/downloads/http_download.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/io/checkpoints/place.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/http/http_download.hpp"
+#include "daemon/downloads/http_download.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/proto/api/files.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "daemon/blobs/kept_store.hpp"
-#include "daemon/http/http_download.hpp"
+#include "daemon/downloads/http_download.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/proto/api/files.hpp"
 #include "hpsearch/proto/api/schema.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "daemon/daemon_fixture.hpp"
-#include "daemon/http/byte_range.hpp"
+#include "daemon/downloads/byte_range.hpp"
 #include "hpsearch/proto/wire/checkpoint_owner.hpp"
 #include "messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "daemon/http/http_download.hpp"
+#include "daemon/downloads/http_download.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "daemon/http/byte_range.hpp"
+#include "daemon/downloads/byte_range.hpp"
 #include "daemon/http/http_pieces.hpp"
 #include "daemon/http/http_request_context.hpp"
 

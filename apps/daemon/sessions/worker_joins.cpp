@@ -1,4 +1,4 @@
-#include "daemon/core/worker_joins.hpp"
+#include "daemon/sessions/worker_joins.hpp"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "daemon/http/byte_range.hpp"
+#include "daemon/downloads/byte_range.hpp"
 
 #include <algorithm>
 #include <optional>
