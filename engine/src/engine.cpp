@@ -67,6 +67,16 @@ struct Dispatch {
   Status operator()(const NoteRequest& command) const { return note_request(step, command); }
   Status operator()(const CreateWorkspace& command) const { return create_workspace(step, command); }
   Status operator()(const ChangeQuota& command) const { return change_quota(step, command); }
+  Status operator()(const AddQueue& command) const { return add_queue(step, command); }
+  Status operator()(const ChangeQueue& command) const { return change_queue(step, command); }
+  Status operator()(const PauseQueue& command) const { return pause_queue(step, command); }
+  Status operator()(const ResumeQueue& command) const { return resume_queue(step, command); }
+  Status operator()(const RemoveQueue& command) const { return remove_queue(step, command); }
+  Status operator()(const PlanAllocations& command) const { return plan_allocations(step, command); }
+  Status operator()(const NoteSubmitted& command) const { return note_submitted(step, command); }
+  Status operator()(const NoteStarted& command) const { return note_started(step, command); }
+  Status operator()(const CancelAllocation& command) const { return cancel_allocation(step, command); }
+  Status operator()(const NoteEnded& command) const { return note_ended(step, command); }
 };
 
 }  // namespace
@@ -155,6 +165,19 @@ const std::map<WorkerId, ForgottenWorker>& Engine::forgotten_workers() const noe
 }
 const Workspaces& Engine::workspaces() const noexcept {
   return state_->state.workspaces;
+}
+
+const std::map<std::string, QueueRecord>& Engine::queues() const noexcept {
+  return state_->state.queues;
+}
+const AllocationRecord* Engine::find(const AllocationName& name) const noexcept {
+  return find_allocation(state_->state, name);
+}
+Result<std::uint64_t> Engine::trials_waiting_for(const std::string& queue) const {
+  return engine::trials_waiting_for(state_->state, queue);
+}
+bool Engine::plans_allocations() const noexcept {
+  return !state_->state.queues.empty() || state_->state.allocated_workers > 0;
 }
 
 const ExperimentRecord* Engine::find(ExperimentId experiment) const noexcept {

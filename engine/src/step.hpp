@@ -93,6 +93,16 @@ class Step {
   /// The command is carried out: what follows is the engine's own doing.
   void command_is_done() noexcept { actor_ = nullptr; }
 
+  /// Since when the allocation has been without a trial for it, if it was and still is; now, if it is new.
+  /// `needed`: it has one.
+  [[nodiscard]] Instant unneeded_since(std::uint64_t allocation, bool needed) {
+    if (needed) {
+      state_.unneeded_since.erase(allocation);
+      return now_;
+    }
+    return state_.unneeded_since.try_emplace(allocation, now_).first->second;
+  }
+
   /// The experiment could use a free slot, but its workspace's quota is reached. At `until`, if not before,
   /// it is looked after again.
   void hold_back(const ExperimentRecord& record, std::optional<Instant> until) {
@@ -237,6 +247,17 @@ Status note_request(Step& step, const NoteRequest& command);
 Status ask_trials(Step& step, const AskTrials& command);
 Status expire_external(Step& step, const ExpireExternal& command);
 
+Status add_queue(Step& step, const AddQueue& command);
+Status change_queue(Step& step, const ChangeQueue& command);
+Status pause_queue(Step& step, const PauseQueue& command);
+Status resume_queue(Step& step, const ResumeQueue& command);
+Status remove_queue(Step& step, const RemoveQueue& command);
+Status plan_allocations(Step& step, const PlanAllocations& command);
+Status note_submitted(Step& step, const NoteSubmitted& command);
+Status note_started(Step& step, const NoteStarted& command);
+Status cancel_allocation(Step& step, const CancelAllocation& command);
+Status note_ended(Step& step, const NoteEnded& command);
+
 Status create_workspace(Step& step, const CreateWorkspace& command);
 Status change_quota(Step& step, const ChangeQuota& command);
 
@@ -312,6 +333,13 @@ void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool a
 
 /// Collects what its retention does not keep of trials that were settled.
 void collect_checkpoints(Step& step, ExperimentId id);
+
+/// So many more trials of it could start now if there were slots for them, as far as its limits, its quota
+/// and its searcher allow. O(trials that wait).
+[[nodiscard]] std::uint64_t trials_that_could_start(const EngineState& state, const ExperimentRecord& record,
+                                                    Instant now);
+/// As many of them would run on workers of this queue.
+[[nodiscard]] Result<std::uint64_t> trials_waiting_for(const EngineState& state, const std::string& queue);
 
 /// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
 void schedule(Step& step);

@@ -35,6 +35,9 @@ Worker worker_of(const engine::WorkerRecord& record) {
   }
   worker.pool = engine::pool_named(record.pool);
   worker.labels = record.labels;
+  if (!record.allocation.empty()) {
+    worker.allocation = record.allocation;
+  }
   if (!record.quarantined.empty()) {
     worker.quarantined = record.quarantined;
   }

@@ -9,6 +9,15 @@
 namespace hpsearch::proto {
 
 template <>
+struct Words<engine::AllocationEnd> {
+  static constexpr engine::AllocationEnd last = engine::AllocationEnd::vanished;
+  static std::string_view of(engine::AllocationEnd end) { return engine::name_of(end); }
+  static std::optional<engine::AllocationEnd> find(std::string_view word) {
+    return engine::allocation_end_named(word);
+  }
+};
+
+template <>
 struct Words<engine::ExitReason> {
   static std::string_view of(engine::ExitReason reason) { return engine::name_of(reason); }
   static std::optional<engine::ExitReason> find(std::string_view word) {

@@ -341,6 +341,43 @@ struct EventStory::LineOf {
     return {name_of(event.worker) + " was forgotten" + by(event.actor) + after_colon(event.why)};
   }
 
+  Line operator()(const engine::QueueAdded& event) const {
+    return {"queue " + event.queue + " was added" + by(event.actor) + ": at most " +
+            counted(event.settings.max_workers, "worker")};
+  }
+  Line operator()(const engine::QueueChanged& event) const {
+    return {"queue " + event.queue + " was changed" + by(event.actor)};
+  }
+  Line operator()(const engine::QueuePaused& event) const {
+    return {"queue " + event.queue + " asks for no more allocations" +
+                (event.why.empty() ? by(event.actor) : after_colon(event.why)),
+            !event.why.empty()};
+  }
+  Line operator()(const engine::QueueResumed& event) const {
+    return {"queue " + event.queue + " asks for allocations again" + by(event.actor)};
+  }
+  Line operator()(const engine::QueueRemoved& event) const {
+    return {"queue " + event.queue + " was removed" + by(event.actor) +
+            (event.at_once ? "; its allocations are canceled" : "; its allocations end by themselves")};
+  }
+  Line operator()(const engine::AllocationWanted& event) const {
+    return {"allocation " + text_of(event.name) + " is wanted, with " + counted(event.workers, "worker")};
+  }
+  Line operator()(const engine::AllocationSubmitted& event) const {
+    return {"allocation " + text_of(event.name) + " waits for its start as job " + event.job};
+  }
+  Line operator()(const engine::AllocationStarted& event) const {
+    return {"allocation " + text_of(event.name) + " runs"};
+  }
+  Line operator()(const engine::AllocationCanceled& event) const {
+    return {"allocation " + text_of(event.name) + " is canceled" + by(event.actor) + after_colon(event.why),
+            event.will_not_start};
+  }
+  Line operator()(const engine::AllocationEnded& event) const {
+    return {"allocation " + text_of(event.name) + " has ended (" + std::string(name_of(event.end)) + ")" +
+            after_colon(event.detail)};
+  }
+
   Line operator()(const engine::SlotsQuarantined& event) const {
     return {slots_are(event.slots, event.worker) + " out of use: a process of " + name_of(event.key.trial) +
                 ", " + attempt_of(event.key) + ", survives SIGKILL",

@@ -32,6 +32,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("max_unslotted", hello.max_unslotted);
   fields.maybe("host", hello.host);
   fields.maybe("version", hello.version);
+  fields.maybe("allocation", hello.allocation);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {

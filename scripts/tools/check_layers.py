@@ -49,12 +49,12 @@ ROOMS = {
 SAME_ROOM = {"io/http": "io/net", "io/zmq": "io/net"}
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
-ENGINE_ORDER = ["base", "space", "learnt", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "state",
+ENGINE_ORDER = ["base", "space", "learnt", "searcher", "config", "trial", "alloc", "experiment", "cluster", "scheduler", "state",
                 "engine", "step", "search", "sim"]
 # Private headers through which the sources of several sub-rooms take part in one step; headers may not include them.
 SHARED_BY_A_STEP = {"experiment/engine_state.hpp": "state", "applier.hpp": "step", "event_checks.hpp": "step",
                     "step.hpp": "step"}
-PARTS_OF_A_STEP = {"experiment", "cluster", "scheduler", "engine"}
+PARTS_OF_A_STEP = {"alloc", "experiment", "cluster", "scheduler", "engine"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
     cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal

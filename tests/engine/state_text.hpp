@@ -40,6 +40,10 @@ class StateText {
       text.out_ << '\n';
     }
     text.all(engine.forgotten_workers());
+    for (const auto& [name, queue] : engine.queues()) {
+      text.put(queue);
+      text.out_ << '\n';
+    }
     for (const auto& [name, workspace] : engine.workspaces()) {
       text.put(workspace);
       text.out_ << '\n';
@@ -288,11 +292,30 @@ class StateText {
     const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
                  max_unslotted, quarantined, quarantines, draining, probation, marks, failed_starts,
                  start_failures, last_start_failure, rests_until, leaked, adopted, disowned, devices, pool,
-                 labels, lost_at, may_return, withdrawn] = x;
+                 labels, lost_at, may_return, withdrawn, allocation] = x;
     all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
         quarantined, quarantines, draining, probation, marks, failed_starts, start_failures,
         last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels, lost_at,
-        may_return, withdrawn);
+        may_return, withdrawn, allocation);
+  }
+  void put(const QueueSettings& x) {
+    const auto& [backend, arguments, time_limit, workers, backlog, max_workers, slots, idle_timeout,
+                 min_utilization, pool, labels, state_root, before, after, wrap] = x;
+    all(backend, arguments, time_limit, workers, backlog, max_workers, slots, idle_timeout, min_utilization,
+        pool, labels, state_root, before, after, wrap);
+  }
+  void put(const AllocationName& x) { put(text_of(x)); }
+  void put(const AllocationRecord& x) {
+    const auto& [name, workers, key, state, job, canceling, will_not_start, joined, was_idle, wanted_at,
+                 started_at, ended_at, end, detail] = x;
+    all(name, workers, key, state, job, canceling, will_not_start, joined, was_idle, wanted_at, started_at,
+        ended_at, end, detail);
+  }
+  void put(const QueueRecord& x) {
+    const auto& [name, settings, state, why, creator, created_at, failures, last_failure, rests_until,
+                 seen_slots, allocations] = x;
+    all(name, settings, state, why, creator, created_at, failures, last_failure, rests_until, seen_slots,
+        allocations);
   }
 
   std::ostringstream out_;

@@ -29,6 +29,32 @@ Body by_ann(Body body) {
   return body;
 }
 
+proto::Hello hello_in_allocation() {
+  proto::Hello hello{1, 1, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-17", 1, "b6b0f3a2", 0, 4, "gpu"};
+  hello.allocation = "gpu/17";
+  return hello;
+}
+
+WorkerJoined joined_in_allocation() {
+  WorkerJoined joined{WorkerId{6}, "0f8fad5b-d9cb-469f-a165-708677289510", "gpu-17", 1, 4, "gpu"};
+  joined.allocation = "gpu/17";
+  return joined;
+}
+
+QueueSettings queue_settings() {
+  return {.arguments = {"-p", "gpu", "--gres=gpu:4"},
+          .workers = 2,
+          .backlog = 2,
+          .max_workers = 16,
+          .slots = 4,
+          .pool = "big",
+          .labels = {{"zone", "b"}},
+          .state_root = "/scratch",
+          .before = "module load cuda",
+          .after = "date",
+          .wrap = "apptainer exec image.sif"};
+}
+
 ProgramChanged program_changed() {
   return {ExperimentId{3},
           TrialNumber{12},
@@ -355,6 +381,7 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                     0x9d2c'5680'1234'5678U,
                     8},
        false},
+      {"hello_with_allocation", hello_in_allocation()},
       {"hello_with_host_and_version", proto::Hello{1,
                                                    1,
                                                    "0f8fad5b-d9cb-469f-a165-70867728950e",
@@ -709,6 +736,20 @@ const std::vector<Example<EventBody>>& example_events() {
       {"worker_quarantined_for_a_while",
        by_ann(WorkerQuarantined{WorkerId{4}, "3 trials failed there", "", Duration::seconds(300)})},
       {"worker_released_proven", by_ann(WorkerReleased{WorkerId{4}, "", true})},
+      {"worker_joined_with_allocation", joined_in_allocation()},
+      {"queue_added", by_ann(QueueAdded{"gpu", queue_settings()})},
+      {"queue_changed", by_ann(QueueChanged{"gpu", queue_settings()})},
+      {"queue_paused", QueuePaused{"gpu", "invalid partition specified: gpux"}},
+      {"queue_paused_by", by_ann(QueuePaused{"gpu"})},
+      {"queue_resumed", by_ann(QueueResumed{"gpu"})},
+      {"queue_removed", by_ann(QueueRemoved{"gpu", true})},
+      {"allocation_wanted", AllocationWanted{{"gpu", 17}, 2, "0123456789abcdef0123456789abcdef"}},
+      {"allocation_submitted", AllocationSubmitted{{"gpu", 17}, "4711"}},
+      {"allocation_started", AllocationStarted{{"gpu", 17}}},
+      {"allocation_canceled", AllocationCanceled{{"gpu", 17}, "no trial needs it any more"}},
+      {"allocation_canceled_by",
+       by_ann(AllocationCanceled{{"gpu", 17}, "Slurm will not start it: PartitionTimeLimit", true})},
+      {"allocation_ended", AllocationEnded{{"gpu", 17}, AllocationEnd::idle, "Slurm: COMPLETED"}},
       {"worker_forgotten", by_ann(WorkerForgotten{WorkerId{4}, "requested by an operator"})},
   });
   return examples;

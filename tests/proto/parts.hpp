@@ -121,9 +121,9 @@ auto parts(Is<proto::Envelope> auto& x) {
 }
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-         labels, troubles, address, nonce, max_unslotted, host, version] = x;
+         labels, troubles, address, nonce, max_unslotted, host, version, allocation] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices,
-                  pool, labels, troubles, address, nonce, max_unslotted, host, version);
+                  pool, labels, troubles, address, nonce, max_unslotted, host, version, allocation);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;

@@ -125,6 +125,7 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   }
   const bool waits = std::any_of(attempts_.begin(), attempts_.end(),
                                  [](const auto& entry) { return entry.second.waits_at_length(); });
+  wake = earlier(wake, draining_ ? std::nullopt : useless_at());
   return earlier(earlier(earlier(wake, probe_at_), orphans_due()), waits ? pauses_due() : std::nullopt);
 }
 
@@ -543,6 +544,7 @@ void WorkerMachine::settle(Instant now) {
     done_.erase(done_.begin());
   }
   carry_out(std::move(out));
+  end_when_useless(now);
   end_when_done(now);
 }
 
@@ -657,10 +659,47 @@ void WorkerMachine::end_when_done(Instant now) {
     }
   }
   if (!refused) {
-    send(proto::Goodbye{"asked to stop"});
+    send(proto::Goodbye{draining_because_});
   }
   over_ = true;
-  effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
+  effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : draining_because_});
+}
+
+std::optional<Instant> WorkerMachine::useless_at() const noexcept {
+  if (session_ == Session::ready) {
+    return idle_since_ && rules_.ends_when_idle_for > Duration{}
+               ? std::optional(*idle_since_ + rules_.ends_when_idle_for)
+               : std::nullopt;
+  }
+  return rules_.ends_when_alone_for > Duration{} ? std::optional(alone_since_ + rules_.ends_when_alone_for)
+                                                 : std::nullopt;
+}
+
+/// What an allocation costs is of no use then: it ends like a worker that is asked to stop.
+void WorkerMachine::end_when_useless(Instant now) {
+  if (session_ != Session::ready || !attempts_.empty()) {
+    idle_since_.reset();
+  } else if (!idle_since_) {
+    idle_since_ = now;
+  }
+  const std::optional<Instant> at = useless_at();
+  if (draining_ || !at || now < *at) {
+    return;
+  }
+  const bool idle = session_ == Session::ready;
+  draining_ = true;
+  stop_asked_at_ = now;
+  draining_because_ = idle ? "idle" : "no daemon";
+  notice(Notice::Level::info, idle ? "ends: it had no trial for so long (--idle-timeout)"
+                                   : "ends: no daemon answered for so long (--give-up-after)");
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.end_now(now, out);
+  }
+  if (idle) {
+    send_beat(now);  // Or the daemon leases to this very worker.
+  }
+  carry_out(std::move(out));
 }
 
 /// A worker that is asked to stop should take no longer than the grace of its programs.

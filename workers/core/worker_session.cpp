@@ -286,6 +286,7 @@ void WorkerMachine::send_hello(Instant now) {
   hello.address = identity_.address;
   hello.nonce = identity_.nonce;
   hello.max_unslotted = identity_.max_unslotted;
+  hello.allocation = identity_.allocation;
   hello.host = identity_.host;
   hello.version = identity_.version;
   for (const auto& [key, attempt] : attempts_) {

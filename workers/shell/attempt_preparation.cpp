@@ -529,7 +529,8 @@ Status Preparation::write_order() {
                                                   .metric_patterns = spec_.metric_patterns,
                                                   .metric = reports_by_itself ? spec_.metric : "",
                                                   .first_step = spec_.latest_step,
-                                                  .checkpoint_signal = spec_.checkpoint_signal});
+                                                  .checkpoint_signal = spec_.checkpoint_signal,
+                                                  .ends_without_agent = machine_.is_lent_for_a_while});
 }
 
 }  // namespace

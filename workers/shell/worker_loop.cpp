@@ -65,7 +65,8 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .nonce = files::random_number(),
           .max_unslotted = options.max_unslotted,
           .host = options.host,
-          .version = options.version};
+          .version = options.version,
+          .allocation = options.allocation};
 }
 
 }  // namespace

@@ -86,6 +86,9 @@ struct Arguments {
   std::string run_as = "worker";
   std::optional<std::uint64_t> min_uid;
   std::vector<std::string> keep_environment;
+  std::string allocation;
+  std::optional<double> idle_timeout;
+  double give_up_after = 600;
 };
 
 int fail(int status, const std::string& message) {
@@ -175,6 +178,18 @@ engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules)
   return engine::Done{};
 }
 
+/// What a job of Slurm was given; nothing outside of a job. Slurm need not bind processes to their
+/// processors.
+std::optional<std::uint64_t> cores_of_slurm_job() {
+  for (const char* name : {"SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"}) {
+    const char* text = std::getenv("SLURM_JOB_ID") != nullptr ? std::getenv(name) : nullptr;
+    if (const auto number = engine::number_in<std::uint64_t>(text != nullptr ? text : ""); number > 0U) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Processors this process may run on, at least 1.
 std::uint64_t usable_cores() {
   cpu_set_t set;
@@ -182,7 +197,8 @@ std::uint64_t usable_cores() {
   if (::sched_getaffinity(0, sizeof set, &set) != 0) {
     return 1;
   }
-  return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set)));
+  const auto cores = static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set)));
+  return cores_of_slurm_job().value_or(cores);
 }
 
 std::chrono::milliseconds millis(double seconds) {
@@ -252,6 +268,13 @@ engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
   const engine::Result<SlotPlan> plan = plan_slots(arguments.slots, usable, options.machine.cores);
   if (!plan) {
     return plan.error();
+  }
+  const char* given = std::getenv("SLURM_JOB_GPUS");
+  if (!on_processors && plan->devices.empty() && given != nullptr && *given != '\0') {
+    return engine::Error{engine::Errc::unavailable,
+                         "Slurm gave this job GPUs (" + std::string(given) + "), but none can be used" +
+                             (seen.problem.empty() ? "" : ": " + seen.problem) +
+                             ". Repair the driver, or say --slots cpu to use the processors only"};
   }
   options.machine.slots = plan->slots;
   options.slot_kind = plan->devices.empty() ? "cpu" : "gpu";
@@ -323,6 +346,15 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   const engine::Result<RunAs> run_as = run_as_from(arguments);
   if (!run_as) {
     return run_as.error();
+  }
+  options.allocation = arguments.allocation;
+  options.machine.is_lent_for_a_while = !arguments.allocation.empty();
+  const auto in_micros = [](double seconds) {
+    return engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
+  };
+  options.rules.ends_when_idle_for = in_micros(arguments.idle_timeout.value_or(0));
+  if (!arguments.allocation.empty()) {
+    options.rules.ends_when_alone_for = in_micros(arguments.give_up_after);
   }
   options.machine.run_as = *run_as;
   options.shim = own_directory() / "hpsearch-shim";
@@ -559,7 +591,10 @@ int run(Arguments arguments) {
   };
   const net::Watch signals = loop.on_signals({SIGTERM, SIGINT}, stop);
   const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
-  const net::Watch leave = loop.on_signals({SIGUSR1}, [&worker](int) {
+  const bool in_allocation = !options->allocation.empty();
+  // Other schedulers warn with these before they end a job, and then no next worker comes.
+  const net::Watch warnings = in_allocation ? loop.on_signals({SIGUSR1, SIGUSR2}, stop) : net::Watch();
+  const net::Watch leave = in_allocation ? net::Watch() : loop.on_signals({SIGUSR1}, [&worker](int) {
     net::log(net::Level::info, "asked to leave: programs run on for the next worker");
     worker.leave();
   });
@@ -654,6 +689,18 @@ int main_of(int argc, char** argv) {
         throw CLI::Success();
       },
       "Print what each metric of --metrics is, as a table in Markdown, and exit");
+  app.add_option("--alloc", arguments.allocation,
+                 "QUEUE/NUMBER: the allocation in which it runs, as hpsearch alloc names it; programs do not "
+                 "outlive the worker there")
+      ->group("Allocations");
+  app.add_option("--idle-timeout", arguments.idle_timeout,
+                 "Ends after so many seconds without a trial (it waits for ever)")
+      ->check(CLI::Range(1.0, 31'536'000.0))
+      ->group("Allocations");
+  app.add_option("--give-up-after", arguments.give_up_after,
+                 "With --alloc: ends after so many seconds without a daemon (600)")
+      ->check(CLI::Range(1.0, 31'536'000.0))
+      ->group("Allocations");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   CLI::App& join = *app.add_subcommand(
       "join",

@@ -109,6 +109,7 @@ std::string pool_text(const api::Worker& worker) {
   for (const auto& [key, value] : worker.labels) {
     text += ", " + key + "=" + value;
   }
+  text += worker.allocation ? ", allocation " + *worker.allocation : "";
   return printable(text);
 }
 

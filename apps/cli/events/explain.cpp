@@ -59,6 +59,12 @@ std::string explanation_text(const api::Explanation& explanation, const Output& 
 }  // namespace
 
 int explain(const ExplainOptions& options, const Output& output) {
+  if (options.which.size() == 2 && options.which.front() == "queue") {
+    AllocOptions queue;
+    queue.queue = options.which.back();
+    queue.server = options.server;
+    return alloc("explain", queue, output);
+  }
   const Outcome<Which> which = read_which(options.which, About::trial);
   if (!which) {
     return output.fail(which.failure());

@@ -225,6 +225,77 @@ void add_workspace_verbs(VerbBuilder& build) {
   }
 }
 
+void add_alloc_verbs(VerbBuilder& build) {
+  CLI::App& group =
+      *build.app.add_subcommand("alloc", "Manage queues that ask Slurm for workers when trials wait");
+  group.set_help_flag("-h,--help", "Print this help");
+  group.require_subcommand(1);
+  const auto add_verb = [&](const char* name, const char* about) -> CLI::App& {
+    CLI::App& added =
+        build.add_to(group, name, about, [&build, what = std::string(name)](const Output& output) {
+          build.given.alloc.server = build.given.server;
+          return alloc(what, build.given.alloc, output);
+        });
+    build.add_server(added);
+    return added;
+  };
+  CLI::App& adding = add_verb("add", "Add a queue, after a check that its allocations could start");
+  adding.add_option("BACKEND", build.given.alloc.backend, "The other scheduler: slurm")
+      ->required()
+      ->check(CLI::IsMember({"slurm"}));
+  adding.add_option("--name", build.given.alloc.queue, "Name of the queue: lower-case letters, digits and -")
+      ->required();
+  const std::pair<const char*, const char*> settings[] = {
+      {"time-limit", "Time of an allocation, as 8h or 30m (8h)"},
+      {"workers-per-alloc", "Workers of an allocation, each on a node of its own (1)"},
+      {"backlog", "Most allocations that wait for their start (1)"},
+      {"max-workers", "Most workers at once, waiting ones included (as many as an allocation has)"},
+      {"slots", "Slots of a worker, or auto: each finds out by itself (auto)"},
+      {"idle-timeout", "Time without a trial after which a worker ends (5m)"},
+      {"min-utilization", "Fraction of its slots that trials keep busy in a further allocation (0.5)"},
+      {"pool", "Resource pool of its workers (default)"},
+      {"state-root", "Directory for the state of workers, for a shell on the node ($TMPDIR)"},
+      {"before", "Line of shell before each worker"},
+      {"after", "Line of shell after all workers of an allocation"},
+      {"wrap", "Words before the command of each worker, as \"apptainer exec image.sif\""},
+  };
+  for (const auto& [name, about] : settings) {
+    adding.add_option_function<std::string>(
+        std::string("--") + name,
+        [&build, key = std::string(name)](const std::string& text) {
+          build.given.alloc.settings[key] = text;
+        },
+        about);
+  }
+  adding
+      .add_option("--label", build.given.alloc.labels, "KEY=VALUE, a label of its workers. Can be repeated")
+      ->take_all();
+  adding.add_flag("--no-check", build.given.alloc.no_check,
+                  "Add the queue whatever the other scheduler says");
+  adding.add_option("ARGUMENT", build.given.alloc.arguments, "After --: arguments for sbatch, as -p gpu");
+  add_verb("list", "List the queues");
+  const auto add_of_queue = [&](const char* name, const char* about) -> CLI::App& {
+    CLI::App& added = add_verb(name, about);
+    added.add_option("QUEUE", build.given.alloc.queue, "Name of the queue")->required()->check(not_empty());
+    return added;
+  };
+  add_of_queue("show", "Show a queue, its allocations, and why it asks for no more");
+  add_verb("log", "Print what the nodes of an allocation wrote")
+      .add_option("ALLOCATION", build.given.alloc.queue, "QUEUE/NUMBER, as hpsearch alloc show lists it")
+      ->required();
+  add_of_queue("script", "Print the scripts of an allocation");
+  add_of_queue("check", "Ask the other scheduler whether an allocation could start; starts none");
+  add_of_queue("pause", "Ask for no more allocations; those that run go on");
+  add_of_queue("resume", "Ask for allocations again");
+  add_of_queue("set", "Change settings of a queue")
+      .add_option("CHANGE", build.given.alloc.assignments,
+                  "SETTING=VALUE; settings are named as the options of alloc add")
+      ->required();
+  add_of_queue("remove", "Remove a queue when its allocations have ended")
+      .add_flag("--now", build.given.alloc.at_once,
+                "Cancel its allocations; their trials run again elsewhere");
+}
+
 void add_audit_verbs(VerbBuilder& build) {
   CLI::App& group = *build.app.add_subcommand("audit", "Show who changed what, and check that record");
   group.set_help_flag("-h,--help", "Print this help");

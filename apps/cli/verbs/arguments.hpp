@@ -42,6 +42,7 @@ struct Arguments {
   AuditOptions audit;
   UsageOptions usage;
   WorkspaceOptions workspace;
+  AllocOptions alloc;
   WorkerOptions worker;
   InviteOptions invite;
   ClusterOptions cluster;

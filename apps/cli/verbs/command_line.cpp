@@ -65,6 +65,7 @@ void add_everything(VerbBuilder& build) {
   add_usage(build);
   add_workspace_verbs(build);
   add_worker_verbs(build);
+  add_alloc_verbs(build);
   add_component_verbs(build);
   static_cast<void>(
       build.add("version", "Print the version", [](const Output& output) { return version(output); }));

@@ -86,7 +86,9 @@ void add_reading_verbs(VerbBuilder& build) {
                 about_one(model)));
   build.add_experiment(build.add("config", "Print the experiment with all defaults", about_one(config)));
 
-  CLI::App& why = build.add("explain", "Show every decision about a trial, with its numbers",
+  CLI::App& why = build.add("explain",
+                            "Show every decision about a trial, with its numbers; or why a queue "
+                            "of\nallocations asks for no more: explain queue NAME",
                             [&build](const Output& output) {
                               build.given.explain.server = build.given.server;
                               return explain(build.given.explain, output);

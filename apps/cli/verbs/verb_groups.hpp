@@ -33,6 +33,7 @@ void add_context_verbs(VerbBuilder& build);
 void add_audit_verbs(VerbBuilder& build);
 void add_usage(VerbBuilder& build);
 void add_workspace_verbs(VerbBuilder& build);
+void add_alloc_verbs(VerbBuilder& build);
 void add_component_verbs(VerbBuilder& build);
 
 }  // namespace hpsearch::cli

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -292,6 +293,21 @@ struct WorkspaceOptions {
 [[nodiscard]] int workspace_list(const WorkspaceOptions& options, const Output& output);
 [[nodiscard]] int workspace_create(const WorkspaceOptions& options, const Output& output);
 [[nodiscard]] int workspace_quota(const WorkspaceOptions& options, const Output& output);
+
+/// Queues of allocations.
+struct AllocOptions {
+  std::string queue;  ///< For log: QUEUE/NUMBER.
+  std::string backend = "slurm";
+  std::map<std::string, std::string> settings;  ///< By option, without its dashes.
+  std::vector<std::string> labels;              ///< KEY=VALUE
+  std::vector<std::string> arguments;           ///< For the other scheduler's command.
+  std::vector<std::string> assignments;         ///< For set: SETTING=VALUE.
+  bool no_check = false;
+  bool at_once = false;  ///< For remove.
+  ServerOptions server;
+};
+/// "add", "list", "show", "log", "script", "check", "pause", "resume", "set", "remove" or "explain".
+[[nodiscard]] int alloc(const std::string& what, const AllocOptions& options, const Output& output);
 
 struct UsageOptions {
   std::string by = "user";  ///< Or workspace, experiment.

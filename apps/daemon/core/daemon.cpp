@@ -21,6 +21,7 @@
 #include "daemon/access/sealed_secrets.hpp"
 #include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
+#include "daemon/alloc/allocator.hpp"
 #include "daemon/blobs/checkpoint_remover.hpp"
 #include "daemon/blobs/checkpoint_root.hpp"
 #include "daemon/blobs/contexts.hpp"
@@ -322,6 +323,7 @@ class Daemon {
         return keys.error();
       }
       worker_keys_.emplace(directory_->path());
+      server_key_ = keys->public_key;
       net::log(Level::info, "only workers in " + worker_keys_->path() +
                                 " are accepted; they need --server-key " + keys->public_key);
       settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
@@ -378,8 +380,59 @@ class Daemon {
     return Done{};
   }
 
+  /// Where workers on other machines reach this daemon; "" = nowhere.
+  [[nodiscard]] std::string address_for_workers() const {
+    constexpr std::string_view tcp = "tcp://";
+    const std::string endpoint = sessions_->endpoint();
+    if (!endpoint.starts_with(tcp)) {
+      return "";
+    }
+    const std::string place = endpoint.substr(tcp.size());
+    if (!net::is_any_address(net::host_of(place))) {
+      return endpoint;
+    }
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0
+               ? std::string(tcp) + name.data() + place.substr(place.rfind(':'))
+               : "";
+  }
+
+  /// One pair of keys for each allocation, which goes with it.
+  [[nodiscard]] AllocationKeys keys_of_allocations() {
+    if (!worker_keys_) {
+      return {};
+    }
+    return {.allow = [this](const std::string& directory, const std::string& name) -> Status {
+              const auto keys = net::curve_keys_in(directory);
+              return keys ? worker_keys_->allow({name, keys->public_key}) : Status(keys.error());
+            },
+            .deny =
+                [this](const std::string& directory) {
+                  const std::string file = directory + "/curve.key";
+                  if (::access(file.c_str(), F_OK) != 0) {
+                    return;
+                  }
+                  if (const auto keys = net::curve_keys_in(directory)) {
+                    static_cast<void>(worker_keys_->deny(keys->public_key));  // Maybe denied before.
+                  }
+                  ::unlink(file.c_str());
+                }};
+  }
+
+  void open_allocator() {
+    std::error_code unknown;
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
+    allocator_.emplace(*runtime_, loop_,
+                       Allocator::Settings{.directory = directory_->path() + "/alloc",
+                                           .worker = (own.parent_path() / "hpsearch-worker").string(),
+                                           .daemon = address_for_workers(),
+                                           .server_key = server_key_,
+                                           .keys = keys_of_allocations()});
+  }
+
   Status listen_for_clients() {
     remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets());
+    open_allocator();
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
@@ -395,6 +448,7 @@ class Daemon {
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
                             .invites = invites_ ? &*invites_ : nullptr,
+                            .allocator = &*allocator_,
                             .pages = &pages_,
                             .open_http_port = [this] { return open_http_port(); },
                             .is_ending = [this] { return static_cast<bool>(draining_); },
@@ -699,6 +753,10 @@ class Daemon {
     } else if (const auto* deleted = std::get_if<engine::DiscardExperiment>(&order)) {
       kept_->remove(deleted->experiment);
       contexts_->keep_only(contexts_of_experiments());
+    } else if (const auto* submit = std::get_if<engine::SubmitAllocation>(&order)) {
+      allocator_->carry_out(*submit);
+    } else if (const auto* withdraw = std::get_if<engine::WithdrawAllocation>(&order)) {
+      allocator_->carry_out(*withdraw);
     } else {
       sessions_->carry_out(order);
     }
@@ -737,6 +795,7 @@ class Daemon {
       http_->stop_accepting();
     }
     sessions_->stop();
+    allocator_->stop();
     runtime_->stop();
     const engine::Instant limit = loop_.now() + drain_patience;
     draining_ = loop_.every(drain_look_every, [this, limit] {
@@ -773,6 +832,8 @@ class Daemon {
   std::optional<KeptStore> kept_;
   std::optional<CheckpointRemover> remover_;
   std::optional<LostWorkers> lost_workers_;
+  std::optional<Allocator> allocator_;
+  std::string server_key_;  ///< "" = workers need no keys.
   std::optional<StorageWatch> storage_;
   std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;   ///< Serves clients on this machine.

@@ -175,7 +175,7 @@ inline constexpr std::string_view page_paths = "/{page}";
 /// For a route that accepts any query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 23> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 24> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> ask_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
@@ -192,6 +192,7 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] std::span<const Route> kept_routes() noexcept;
 [[nodiscard]] std::span<const Route> log_routes() noexcept;
 [[nodiscard]] std::span<const Route> page_routes() noexcept;
+[[nodiscard]] std::span<const Route> queue_routes() noexcept;
 [[nodiscard]] std::span<const Route> session_routes() noexcept;
 [[nodiscard]] std::span<const Route> stream_routes() noexcept;
 [[nodiscard]] std::span<const Route> submission_routes() noexcept;

@@ -238,12 +238,13 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 23> all_routes() noexcept {
+std::array<std::span<const Route>, 24> all_routes() noexcept {
   return {daemon_routes(),
           access_routes(),
           session_routes(),
           usage_routes(),
           worker_routes(),
+          queue_routes(),
           submission_routes(),
           experiment_list_routes(),
           experiment_routes(),

@@ -24,6 +24,7 @@ namespace hpsearch::daemon {
 /// HttpRules::other_type: the type of experiment files.
 inline constexpr std::string_view yaml_type = "application/yaml";
 
+class Allocator;
 class AuditQueue;
 class CheckpointRemover;
 class Invites;
@@ -45,6 +46,7 @@ struct AboutDaemon {
   Sessions* sessions = nullptr;              ///< Null: browsers cannot sign in.
   Tokens* tokens = nullptr;                  ///< Null if there are no files.
   Invites* invites = nullptr;                ///< Null if workers need no keys.
+  Allocator* allocator = nullptr;            ///< Null: the daemon asks no other scheduler for allocations.
   const Pages* pages = nullptr;              ///< Null: the files embedded in the program.
   /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:
   /// not possible.

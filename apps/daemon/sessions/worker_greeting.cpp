@@ -78,6 +78,7 @@ engine::JoinWorker join_of(const proto::Hello& hello) {
   join.troubles = hello.troubles;
   join.address = hello.address;
   join.max_unslotted = hello.max_unslotted;
+  join.allocation = hello.allocation;
   return join;
 }
 

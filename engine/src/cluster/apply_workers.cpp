@@ -58,6 +58,12 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
   withdraw_those(worker);
   applier.state.worker_by_uid[joined.uid] = joined.worker;
   applier.state.present_slots[worker.pool] += joined.slots;
+  if (worker.allocation != joined.allocation) {
+    applier.state.allocated_workers += joined.allocation.empty() ? 0U : 1U;
+    applier.state.allocated_workers -= worker.allocation.empty() ? 0U : 1U;
+    worker.allocation = joined.allocation;
+    note_joined(applier.state, worker);
+  }
   note_vacancy(applier.state, worker);
   touch_those_that_count_slots(applier);
 }
@@ -97,6 +103,7 @@ void apply(const Applier& applier, const WorkerLost& lost) {
   applier.state.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;
   worker.present = false;
   worker.lost_at = applier.event.at;
+  note_left(applier.state, worker, lost.why);
   note_vacancy(applier.state, worker);
   applier.touch_all();
 }

@@ -57,6 +57,7 @@ void apply(const Applier& applier, const WorkerForgotten& forgotten) {
     worker.quarantines.back().to = applier.event.at;
   }
   state.forgotten_workers[worker.id] = {std::move(worker.name), std::move(worker.quarantines)};
+  state.allocated_workers -= worker.allocation.empty() ? 0U : 1U;
   state.worker_by_uid.erase(worker.uid);
   state.vacancies.remove(forgotten.worker);
   state.suspects.erase(forgotten.worker);

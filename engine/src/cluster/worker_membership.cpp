@@ -178,14 +178,17 @@ Status join_worker(Step& step, const JoinWorker& command) {
               worker.slots.total() != command.slots || worker.name != command.name ||
               worker.devices != command.devices || worker.pool != command.pool ||
               worker.labels != command.labels || worker.address != command.address ||
-              worker.max_unslotted != command.max_unslotted;
+              worker.max_unslotted != command.max_unslotted || worker.allocation != command.allocation;
   } else {
     id = WorkerId(state.last_worker.number() + 1);
   }
   if (changed) {
     step.emit(WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots,
                            command.slot_kind, command.devices, command.pool, command.labels, command.address,
-                           command.max_unslotted});
+                           command.max_unslotted, command.allocation});
+    if (const auto name = allocation_named(command.allocation)) {
+      static_cast<void>(note_started(step, NoteStarted{*name}));  // The other scheduler is asked less often.
+    }
   }
   static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);

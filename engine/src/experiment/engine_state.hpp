@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
+#include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/deleted_experiment.hpp"
@@ -39,6 +41,10 @@ struct EngineState {
   Vacancies vacancies;            ///< Free slots of the workers that are present and not suspect.
   std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.
   Agenda agenda;
+  std::map<std::string, QueueRecord> queues;
+  std::uint64_t last_allocation = 0;                ///< The highest number given.
+  std::uint64_t allocated_workers = 0;              ///< Workers that run, or ran, in an allocation.
+  std::map<std::uint64_t, Instant> unneeded_since;  ///< Allocations that wait without need; not journaled.
   std::uint64_t last_trial_id = 0;
   Lsn last_lsn;
   Instant last_instant;
@@ -60,6 +66,17 @@ struct EngineState {
 /// not, it comes from the future of an older copy.
 [[nodiscard]] const TrialRecord* find_granted_trial(const EngineState& state, WorkerId holder,
                                                     const AttemptKey& key);
+
+/// nullptr: there is none of that name, or it ended long ago.
+[[nodiscard]] const AllocationRecord* find_allocation(const EngineState& state, const AllocationName& name);
+[[nodiscard]] AllocationRecord* find_allocation(EngineState& state, const AllocationName& name);
+/// The allocation that the worker runs in; nullptr: none, or it ended long ago.
+[[nodiscard]] AllocationRecord* allocation_of(EngineState& state, const WorkerRecord& worker);
+
+/// A worker joined its allocation for the first time: the queue works.
+void note_joined(EngineState& state, const WorkerRecord& worker);
+/// It left, and said why.
+void note_left(EngineState& state, const WorkerRecord& worker, std::string_view why);
 
 /// The number of the next experiment.
 [[nodiscard]] ExperimentId next_experiment(const EngineState& state) noexcept;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -558,6 +559,47 @@ void give_up_if_hopeless(Step& step, ExperimentId id) {
   if (const auto* finished = std::get_if<Finished>(&next); finished != nullptr && finished->problem) {
     stop_experiment(step, id, ExperimentState::failed, false, *finished->problem);
   }
+}
+
+std::uint64_t trials_that_could_start(const EngineState& state, const ExperimentRecord& record, Instant now) {
+  const ResourcesConfig& resources = record.config.resources;
+  const std::uint64_t each = resources.slots_per_trial;
+  const bool held_back = holds_back(record, now, !state.skips_first_look) ||
+                         slot_quota_reached(*record.workspace, record.owner, each) ||
+                         slot_hours_reached(*record.workspace, each, now);
+  if (record.state != ExperimentState::active || resources.external || held_back) {
+    return 0;
+  }
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const auto bound = [&most](std::uint64_t limit, std::uint64_t used, std::uint64_t divisor) {
+    most = std::min(most, limit > used ? (limit - used) / std::max<std::uint64_t>(1, divisor) : 0);
+  };
+  if (record.config.searcher.max_concurrent_trials > 0) {  // 0 follows the slots there are.
+    bound(record.config.searcher.max_concurrent_trials, record.running.size(), 1);
+  }
+  if (resources.max_slots) {
+    bound(*resources.max_slots, slots_in_use(record), each);
+  }
+  if (record.workspace->quota.max_slots) {
+    bound(*record.workspace->quota.max_slots, record.workspace->slots, each);
+  }
+  if (most == 0) {
+    return 0;
+  }
+  std::uint64_t trials = static_cast<std::uint64_t>(
+      std::count_if(record.pending.begin(), record.pending.end(), [&record](TrialNumber number) {
+        return !record.trials[number.number()].live && !record.delayed.contains(number);
+      }));
+  if (trials < most && !keep_places(state, record)) {
+    const Next next = record.searcher->next();
+    if (std::holds_alternative<CreateTrial>(next)) {
+      const std::uint64_t planned = record.config.searcher.max_trials;
+      trials += planned > record.trials.size() ? planned - record.trials.size() : 1;
+    } else if (std::holds_alternative<PromoteTrial>(next)) {
+      trials += 1;
+    }
+  }
+  return std::min(trials, most);
 }
 
 namespace {

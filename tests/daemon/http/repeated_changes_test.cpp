@@ -90,6 +90,13 @@ void with_an_invite(Scene& scene) {
   const std::string id = scene.done("POST", "/api/v1/invites", "{}").at("id");
   scene.value = id.substr(1, id.size() - 2);
 }
+void with_a_queue(Scene& scene) {
+  ASSERT_TRUE(scene.daemon.runtime->perform(engine::AddQueue{"gpu", {}}));
+}
+void with_a_paused_queue(Scene& scene) {
+  with_a_queue(scene);
+  scene.done("POST", "/api/v1/queues/gpu/pause");
+}
 void external(Scene& scene) {
   engine::Value config = small_search(4);
   config.as_map()->erase("entrypoint");
@@ -201,6 +208,14 @@ const Rows rows{
     {{"DELETE", "/api/v1/tokens/{token}"}, Change{"/api/v1/tokens/$", "", &with_a_token}},
     {{"POST", "/api/v1/invites"}, Change{"/api/v1/invites", R"({"uses":2})", &nothing}},
     {{"DELETE", "/api/v1/invites/{invite}"}, Change{"/api/v1/invites/$", "", &with_an_invite}},
+    {{"POST", "/api/v1/queues"}, of_real_files},
+    {{"POST", "/api/v1/queues/check"}, of_real_files},
+    {{"PUT", "/api/v1/queues/{queue}/settings"}, of_real_files},
+    {{"POST", "/api/v1/queues/{queue}/pause"}, Change{"/api/v1/queues/gpu/pause", "", &with_a_queue}},
+    {{"POST", "/api/v1/queues/{queue}/resume"},
+     Change{"/api/v1/queues/gpu/resume", "", &with_a_paused_queue}},
+    {{"POST", "/api/v1/queues/{queue}/remove"},
+     Change{"/api/v1/queues/gpu/remove", R"({"at_once":false})", &with_a_queue}},
     {{"POST", "/api/v1/workspaces"}, Change{"/api/v1/workspaces", R"({"name":"nlp"})", &nothing}},
     {{"PUT", "/api/v1/workspaces/{workspace}/quota"},
      Change{"/api/v1/workspaces/default/quota", R"({"max_slots":8})", &nothing}},

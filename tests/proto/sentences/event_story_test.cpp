@@ -160,6 +160,23 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
   EXPECT_MESSAGE(tell(SlotRestored{WorkerId(5), SlotIndex(3), false}));
 }
 
+TEST_F(Story, ShowsQueuesAndTheirAllocations) {
+  QueueSettings settings;
+  settings.max_workers = 16;
+  EXPECT_MESSAGE(tell(QueueAdded{"gpu", settings, "ann"}));
+  EXPECT_MESSAGE(tell(QueueChanged{"gpu", settings, "ann"}));
+  EXPECT_MESSAGE(tell(QueuePaused{"gpu", "", "ann"}));
+  EXPECT_MESSAGE(tell(QueuePaused{"gpu", "invalid partition specified: gpux"}));
+  EXPECT_MESSAGE(tell(QueueResumed{"gpu", "ann"}));
+  EXPECT_MESSAGE(tell(QueueRemoved{"gpu", false, "ann"}));
+  EXPECT_MESSAGE(tell(QueueRemoved{"gpu", true, "ann"}));
+  EXPECT_MESSAGE(tell(AllocationWanted{{"gpu", 17}, 2, "0123"}));
+  EXPECT_MESSAGE(tell(AllocationSubmitted{{"gpu", 17}, "4711"}));
+  EXPECT_MESSAGE(tell(AllocationStarted{{"gpu", 17}}));
+  EXPECT_MESSAGE(tell(AllocationCanceled{{"gpu", 17}, "no trial needs it any more"}));
+  EXPECT_MESSAGE(tell(AllocationEnded{{"gpu", 17}, AllocationEnd::idle, "Slurm: COMPLETED"}));
+}
+
 TEST_F(Story, ShowsStatesOfTheExperiment) {
   EXPECT_MESSAGE(pause(100));
   EXPECT_MESSAGE(tell(ExperimentPaused{ExperimentId(1), "no data"}, 100));

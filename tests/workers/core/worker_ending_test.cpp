@@ -181,6 +181,51 @@ TEST(Drain, IsReportedBeforeTheExitsOfItsPrograms) {
   EXPECT_TRUE(beats[0].draining);
 }
 
+class InAllocation : public testing::Test {
+ protected:
+  static WorkerRules rules() {
+    WorkerRules rules = Stage::rules();
+    rules.ends_when_idle_for = Duration::seconds(60);
+    rules.ends_when_alone_for = Duration::seconds(600);
+    return rules;
+  }
+};
+
+TEST_F(InAllocation, AWorkerWithoutATrialEndsAsIdle) {
+  Stage stage(rules());
+  stage.welcome();
+  stage.pass(Duration::seconds(59));
+  EXPECT_TRUE(stage.said<proto::Goodbye>().empty());
+  stage.pass(Duration::seconds(2));
+  ASSERT_EQ(stage.said<proto::Goodbye>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::Goodbye>()[0].why, "idle");
+  ASSERT_EQ(stage.wanted<EndAgent>().size(), 1U);
+  EXPECT_FALSE(stage.wanted<EndAgent>()[0].failed);
+}
+
+TEST_F(InAllocation, ATrialKeepsTheWorker) {
+  Stage stage(rules());
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.pass(Duration::seconds(3'600));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+}
+
+TEST_F(InAllocation, AWorkerWithoutADaemonEndsItsPrograms) {
+  Stage stage(rules());
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.pass(Duration::seconds(599));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  stage.pass(Duration::seconds(2));
+  ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
+  EXPECT_FALSE(stage.wanted<SignalProgram>()[0].kill);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::draining);
+}
+
 class Orphans : public testing::Test {
  protected:
   static WorkerRules rules(Duration end_after) {

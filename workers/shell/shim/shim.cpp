@@ -40,6 +40,8 @@ constexpr int turns_at_end = 64;
 // How often a reader of the log sees its end if the log can't keep up.
 constexpr std::chrono::milliseconds catch_up_after = 100ms;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
+constexpr std::chrono::seconds agent_patience{60};
+constexpr std::chrono::milliseconds end_without_agent{10'000};
 // Beyond it, only messages that decide are written, because the agent has been down for long.
 constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
 // The size of lines that a disk rejects.
@@ -131,6 +133,7 @@ Status Shim::launch(LaunchOrder order) {
   }
   unread_ = UnreadMetric(order.metric);
   pid_ = running->pid;
+  ends_without_agent_ = order.ends_without_agent;
   checkpoint_signal_ = order.checkpoint_signal == "SIGUSR1"   ? SIGUSR1
                        : order.checkpoint_signal == "SIGUSR2" ? SIGUSR2
                                                               : 0;
@@ -191,6 +194,7 @@ void Shim::accept_agent() {
 }
 
 void Shim::serve(Descriptor agent) {
+  without_agent_ = net::Watch();
   agent_watch_ = net::Watch();
   agent_ = std::move(agent);
   agent_messages_ = {};
@@ -206,13 +210,25 @@ void Shim::read_agent() {
   }
   const auto messages =
       agent_messages_.feed({piece.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))});
-  if (got <= 0 || !messages) {  // The agent has ended; the next one connects to the listener.
-    agent_watch_ = net::Watch();
-    agent_.reset();
+  if (got <= 0 || !messages) {
+    agent_left();
     return;
   }
   for (const ToShim& message : *messages) {
     std::visit([this](const auto& known) { execute(known); }, message);
+  }
+}
+
+/// The next agent connects to the listener. In an allocation there may be none, and nothing else would end
+/// the program, which uses what others pay for.
+void Shim::agent_left() {
+  agent_watch_ = net::Watch();
+  agent_.reset();
+  if (ends_without_agent_ && pid_ != 0) {
+    without_agent_ = loop_.after(agent_patience, [this] {
+      asked_ = true;
+      programs_->terminate(pid_, end_without_agent);
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
@@ -93,6 +94,13 @@ class Engine {
   /// Those that are not among workers() any more.
   [[nodiscard]] const std::map<WorkerId, ForgottenWorker>& forgotten_workers() const noexcept;
   [[nodiscard]] const Workspaces& workspaces() const noexcept;  ///< The default one is always among them.
+  [[nodiscard]] const std::map<std::string, QueueRecord>& queues() const noexcept;
+  /// nullptr: there is none of that name, or it ended long ago.
+  [[nodiscard]] const AllocationRecord* find(const AllocationName& name) const noexcept;
+  /// Trials that wait and would run on workers of this queue. not_found: there is no such queue.
+  [[nodiscard]] Result<std::uint64_t> trials_waiting_for(const std::string& queue) const;
+  /// PlanAllocations may have something to decide now or later.
+  [[nodiscard]] bool plans_allocations() const noexcept;
 
   /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log
   /// workers).

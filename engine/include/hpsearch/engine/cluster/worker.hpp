@@ -100,6 +100,7 @@ struct WorkerRecord {
   Instant lost_at{};                  ///< While it is not present.
   std::set<AttemptKey> may_return{};  ///< Lost while it was silent; nothing has their places yet.
   std::map<SlotIndex, WithdrawnSlot> withdrawn{};  ///< Slots in trouble. Those not released get no leases.
+  std::string allocation{};  ///< The allocation that it runs in, as "gpu/17"; "" = none.
 };
 
 /// It may get leases, if its slots are free and it was heard of: it is there, and neither in quarantine nor

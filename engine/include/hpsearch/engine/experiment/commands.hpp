@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -143,6 +144,7 @@ struct JoinWorker {
   std::vector<SlotTrouble> troubles{};
   std::string address{};  ///< By which other workers reach it; "" = it takes part in no attempt on several.
   std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
+  std::string allocation{};                      ///< The allocation that it runs in, as "gpu/17"; "" = none.
 };
 /// A worker did not name these when it introduced itself, and has spoken in that session since: it does not
 /// have them. Those of them that are its own still are lost.
@@ -262,6 +264,59 @@ struct NoteRequest {
   std::string request;  ///< SHA-256 of the request.
 };
 
+/// A queue asks another scheduler for allocations. bad_request: its name or a setting is wrong; wrong_state:
+/// there is one of that name.
+struct AddQueue {
+  std::string queue;
+  QueueSettings settings;
+};
+/// The queue has these settings from now on. The same again is not an error and leaves no trace.
+struct ChangeQueue {
+  std::string queue;
+  QueueSettings settings;
+};
+/// The queue asks for no more allocations; those that there are stay. Asking again is not an error.
+struct PauseQueue {
+  std::string queue;
+};
+/// The queue asks for allocations again, and its failures are forgotten. Asking again is not an error.
+struct ResumeQueue {
+  std::string queue;
+};
+/// The queue goes when its last allocation has ended. `at_once`: all of them are canceled.
+struct RemoveQueue {
+  std::string queue;
+  bool at_once = false;
+};
+/// Decides whether an allocation is wanted or not needed any more, by what the trials that wait need.
+struct PlanAllocations {
+  std::string
+      key;  ///< For one more allocation, if one is wanted: 128 random bits. "": none may be wanted now.
+};
+/// The other scheduler took the allocation.
+struct NoteSubmitted {
+  AllocationName name;
+  std::string job;  ///< As the other scheduler names it.
+};
+/// The allocation runs.
+struct NoteStarted {
+  AllocationName name;
+};
+/// The other scheduler will not start the allocation, as `why` says, or an operator wants it to end.
+struct CancelAllocation {
+  AllocationName name;
+  std::string why;
+  bool will_not_start = false;
+};
+/// The allocation has ended. `processes_ended`: the other scheduler has ended the processes of its workers;
+/// their attempts need not wait until the workers count as lost.
+struct NoteEnded {
+  AllocationName name;
+  AllocationEnd end{};
+  std::string detail{};
+  bool processes_ended = false;
+};
+
 using Command =
     std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                  ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
@@ -269,6 +324,7 @@ using Command =
                  NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts,
                  DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota,
                  ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
-                 ExpireExternal, ForgetWorker>;
+                 ExpireExternal, ForgetWorker, AddQueue, ChangeQueue, PauseQueue, ResumeQueue, RemoveQueue,
+                 PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded>;
 
 }  // namespace hpsearch::engine

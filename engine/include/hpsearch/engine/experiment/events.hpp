@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/value.hpp"
@@ -665,6 +666,7 @@ struct WorkerJoined {
   std::string address{};  ///< Where other workers reach it; "" = unknown.
   /// Most attempts without slots that it runs at once. Empty: no bound.
   std::optional<std::uint64_t> max_unslotted{};
+  std::string allocation{};  ///< The allocation that it runs in, as "gpu/17"; "" = none.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
@@ -678,6 +680,7 @@ struct WorkerJoined {
     fields.maybe("labels", self.labels);
     fields.maybe("address", self.address);
     fields.maybe("max_unslotted", self.max_unslotted);
+    fields.maybe("allocation", self.allocation);
   }
   friend void apply(const Applier& applier, const WorkerJoined& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerJoined& event);
@@ -933,6 +936,161 @@ struct RequestTaken {
   friend std::string problem_with(const EventChecks& checks, const RequestTaken& event);
 };
 
+// --- queues of allocations ---
+
+/// An operator added a queue, which asks another scheduler for allocations.
+struct QueueAdded {
+  static constexpr const char* type = "queue_added";
+  std::string queue;
+  QueueSettings settings;
+  std::string actor{};  ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("queue", self.queue);
+    QueueSettings::list_fields(fields, self.settings);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const QueueAdded& event);
+  friend std::string problem_with(const EventChecks& checks, const QueueAdded& event);
+};
+
+/// An operator gave a queue other settings. Allocations that were wanted before keep theirs.
+struct QueueChanged {
+  static constexpr const char* type = "queue_changed";
+  std::string queue;
+  QueueSettings settings;  ///< All of them.
+  std::string actor{};     ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("queue", self.queue);
+    QueueSettings::list_fields(fields, self.settings);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const QueueChanged& event);
+  friend std::string problem_with(const EventChecks& checks, const QueueChanged& event);
+};
+
+/// The queue asks for no more allocations until it is resumed.
+struct QueuePaused {
+  static constexpr const char* type = "queue_paused";
+  std::string queue;
+  std::string why{};    ///< Why it paused itself; "" = an operator paused it.
+  std::string actor{};  ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("queue", self.queue);
+    fields.maybe("why", self.why);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const QueuePaused& event);
+  friend std::string problem_with(const EventChecks& checks, const QueuePaused& event);
+};
+
+/// The queue asks for allocations again.
+struct QueueResumed {
+  static constexpr const char* type = "queue_resumed";
+  std::string queue;
+  std::string actor{};  ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("queue", self.queue);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const QueueResumed& event);
+  friend std::string problem_with(const EventChecks& checks, const QueueResumed& event);
+};
+
+/// An operator removed a queue. It is forgotten when its last allocation has ended.
+struct QueueRemoved {
+  static constexpr const char* type = "queue_removed";
+  std::string queue;
+  bool at_once = false;  ///< Its allocations are canceled; else they end by themselves.
+  std::string actor{};   ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("queue", self.queue);
+    fields.maybe("at_once", self.at_once);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const QueueRemoved& event);
+  friend std::string problem_with(const EventChecks& checks, const QueueRemoved& event);
+};
+
+/// One more allocation is wanted. The job of the other scheduler carries the key, so that it is found again
+/// after a crash.
+struct AllocationWanted {
+  static constexpr const char* type = "allocation_wanted";
+  AllocationName name;
+  std::uint64_t workers = 1;
+  std::string key;  ///< Random.
+
+  static void list_fields(auto& fields, auto& self) {
+    AllocationName::list_fields(fields, self.name);
+    fields("workers", self.workers);
+    fields("key", self.key);
+  }
+  friend void apply(const Applier& applier, const AllocationWanted& event);
+  friend std::string problem_with(const EventChecks& checks, const AllocationWanted& event);
+};
+
+/// The other scheduler took the allocation.
+struct AllocationSubmitted {
+  static constexpr const char* type = "allocation_submitted";
+  AllocationName name;
+  std::string job;  ///< As the other scheduler names it.
+
+  static void list_fields(auto& fields, auto& self) {
+    AllocationName::list_fields(fields, self.name);
+    fields("job", self.job);
+  }
+  friend void apply(const Applier& applier, const AllocationSubmitted& event);
+  friend std::string problem_with(const EventChecks& checks, const AllocationSubmitted& event);
+};
+
+/// The allocation runs.
+struct AllocationStarted {
+  static constexpr const char* type = "allocation_started";
+  AllocationName name;
+
+  static void list_fields(auto& fields, auto& self) { AllocationName::list_fields(fields, self.name); }
+  friend void apply(const Applier& applier, const AllocationStarted& event);
+  friend std::string problem_with(const EventChecks& checks, const AllocationStarted& event);
+};
+
+/// The allocation is to be canceled.
+struct AllocationCanceled {
+  static constexpr const char* type = "allocation_canceled";
+  AllocationName name;
+  std::string why;
+  bool will_not_start = false;  ///< The other scheduler would never start it.
+  std::string actor{};          ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    AllocationName::list_fields(fields, self.name);
+    fields("why", self.why);
+    fields.maybe("will_not_start", self.will_not_start);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const AllocationCanceled& event);
+  friend std::string problem_with(const EventChecks& checks, const AllocationCanceled& event);
+};
+
+/// The allocation has ended.
+struct AllocationEnded {
+  static constexpr const char* type = "allocation_ended";
+  AllocationName name;
+  AllocationEnd end{};
+  std::string detail{};  ///< What the other scheduler said about it.
+
+  static void list_fields(auto& fields, auto& self) {
+    AllocationName::list_fields(fields, self.name);
+    fields("end", self.end);
+    fields.maybe("detail", self.detail);
+  }
+  friend void apply(const Applier& applier, const AllocationEnded& event);
+  friend std::string problem_with(const EventChecks& checks, const AllocationEnded& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -943,7 +1101,9 @@ using EventBody =
                  MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned, TimeNoted,
                  LeaseTimeAdded, ExperimentReopened, ProgramChanged, RequestTaken, WorkspaceCreated,
                  QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
-                 WorkerDraining, WorkerForgotten>;
+                 WorkerDraining, WorkerForgotten, QueueAdded, QueueChanged, QueuePaused, QueueResumed,
+                 QueueRemoved, AllocationWanted, AllocationSubmitted, AllocationStarted, AllocationCanceled,
+                 AllocationEnded>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

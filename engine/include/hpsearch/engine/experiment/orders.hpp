@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 
@@ -82,7 +83,18 @@ struct DiscardExperiment {
   ExperimentId experiment;
 };
 
+/// Submit this allocation to its other scheduler, then NoteSubmitted or NoteEnded. For the shell, not for a
+/// worker.
+struct SubmitAllocation {
+  AllocationName name;
+};
+/// Cancel this allocation, then NoteEnded. For the shell, not for a worker.
+struct WithdrawAllocation {
+  AllocationName name;
+};
+
 using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports,
-                           FenceAttempt, HoldAttempt, GreetAgain, DiscardCheckpoints, DiscardExperiment>;
+                           FenceAttempt, HoldAttempt, GreetAgain, DiscardCheckpoints, DiscardExperiment,
+                           SubmitAllocation, WithdrawAllocation>;
 
 }  // namespace hpsearch::engine

@@ -103,6 +103,7 @@ struct Worker {
   std::vector<Device> devices{};
   std::string pool{};
   std::map<std::string, std::string> labels{};
+  std::optional<std::string> allocation{};
   std::vector<WithdrawnSlot> withdrawn{};
   std::optional<std::string> quarantined{};
   bool draining = false;
@@ -136,6 +137,7 @@ struct Worker {
     fields("devices", self.devices, "The device of each slot; empty if slots are shares of the CPUs.");
     fields("pool", self.pool, "Pool of the worker; `default` if it names none.");
     fields("labels", self.labels, "Labels of the worker.");
+    fields("allocation", self.allocation, "QUEUE/NUMBER of the allocation that it runs in; null: none.");
     fields("withdrawn", self.withdrawn, "The slots with a problem.");
     fields("quarantined", self.quarantined,
            "Why the worker gets no trials until it is released; null: it is not in quarantine.");

@@ -60,6 +60,7 @@ struct Hello {
   std::optional<std::uint64_t> max_unslotted{};  ///< Maximum of attempts without slots; nothing = no limit.
   std::string host{};                            ///< The name of its machine.
   std::string version{};                         ///< The version of its program.
+  std::string allocation{};                      ///< The allocation of this worker, as "gpu/17"; "" = none.
 };
 /// How far a running program is, from its last report.
 struct Progress {

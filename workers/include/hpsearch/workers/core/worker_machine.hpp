@@ -34,9 +34,10 @@ struct WorkerIdentity {
   std::uint64_t nonce =
       0;  ///< Random, for this start: copies of an agent in containers may have the same pid.
   std::optional<std::uint64_t>
-      max_unslotted{};    ///< The maximum number of attempts without slots; nothing = no limit.
-  std::string host{};     ///< The name of its machine.
-  std::string version{};  ///< The version of its program.
+      max_unslotted{};       ///< The maximum number of attempts without slots; nothing = no limit.
+  std::string host{};        ///< The name of its machine.
+  std::string version{};     ///< The version of its program.
+  std::string allocation{};  ///< The allocation of this worker, as "gpu/17"; "" = none.
 };
 
 struct WorkerRules {
@@ -59,6 +60,8 @@ struct WorkerRules {
       orphans_end_after{};  ///< Programs are ended after this time without a session; 0 = they continue.
   engine::Duration orphans_pause_after{};  ///< Only programs that wait at their length are ended, resumable;
                                            ///< 0 = they keep waiting.
+  engine::Duration ends_when_idle_for{};   ///< Without an attempt, in a session; 0 = it waits for one.
+  engine::Duration ends_when_alone_for{};  ///< Without a session; 0 = it keeps trying.
 };
 
 /// The worker as values: inputs go in, effects come out. It maintains the session with the daemon, runs one
@@ -172,6 +175,9 @@ class WorkerMachine {
   void disk_fails(const std::string& why, engine::Instant now);
   [[nodiscard]] std::string missing_slot(const jobs::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
+  /// Nothing to do for longer than its rules allow.
+  void end_when_useless(engine::Instant now);
+  [[nodiscard]] std::optional<engine::Instant> useless_at() const noexcept;
   [[nodiscard]] engine::Instant end_of_grace(engine::Instant now) const noexcept;
   void drop_unknown_attempts(engine::Instant now);
   void end_orphans(engine::Instant now);
@@ -230,7 +236,9 @@ class WorkerMachine {
   std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that got another lease → that lease.
   std::set<engine::AttemptKey> done_;  ///< Finished a short time ago: their leases may still arrive.
 
+  std::optional<engine::Instant> idle_since_;  ///< In a session, without an attempt.
   bool draining_ = false;
+  std::string draining_because_ = "asked to stop";
   bool over_ = false;
   engine::Instant stop_asked_at_;
   bool exits_written_ = false;  ///< Every exit is on disk.

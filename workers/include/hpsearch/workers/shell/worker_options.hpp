@@ -42,6 +42,7 @@ struct WorkerOptions {
   std::string version{};                      ///< The version of the program.
   std::string metrics{};                      ///< The address "HOST:PORT" of its metrics; "" = none.
   std::uint64_t max_unslotted = 0;            ///< The maximum number of attempts without slots.
+  std::string allocation{};                   ///< The allocation of this worker, as "gpu/17"; "" = none.
 };
 
 }  // namespace hpsearch::workers

@@ -23,6 +23,7 @@ struct LentMachine {
   std::string determined_host = {};  ///< The path of hpsearch-determined; "" = it isn't installed.
   std::string ranks_host = {};       ///< The path of hpsearch-ranks.
   RunAs run_as = {};
+  bool is_lent_for_a_while = false;  ///< By an allocation: no program may outlive the worker there.
 };
 
 /// A program to start, and the files that it reads.

@@ -20,6 +20,7 @@ struct LaunchOrder {
   std::string metric;  ///< The search's metric, if this program should report it; "" otherwise.
   engine::Units first_step{};
   std::string checkpoint_signal{};  ///< "SIGUSR1", "SIGUSR2", or "" = none.
+  bool ends_without_agent = false;  ///< A minute after its agent has ended, unless another one comes.
 };
 
 void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
@@ -30,6 +31,7 @@ void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
   fields.bytes("metric", order.metric);
   fields("first_step", order.first_step);
   fields.maybe("checkpoint_signal", order.checkpoint_signal);
+  fields.maybe("ends_without_agent", order.ends_without_agent);
 }
 
 engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);

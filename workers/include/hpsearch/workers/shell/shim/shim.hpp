@@ -68,6 +68,7 @@ class Shim {
   void accept_agent();
   void serve(Descriptor agent);
   void read_agent();
+  void agent_left();
   void execute(const AnswerQuestion& answer);
   void execute(const AnswerBelow& answer);
   void execute(const SendSignal& signal);
@@ -109,6 +110,8 @@ class Shim {
   net::Watch listening_;
   Descriptor agent_;
   net::Watch agent_watch_;
+  bool ends_without_agent_ = false;
+  net::Watch without_agent_;  ///< While it waits for an agent to come back.
   MessageReader<ToShim> agent_messages_;
   bool telling_ = false;
   net::Watch tell_again_;

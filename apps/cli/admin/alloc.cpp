@@ -1,0 +1,388 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/client/answers.hpp"
+#include "cli/client/server.hpp"
+#include "cli/render/shapes.hpp"
+#include "cli/render/table.hpp"
+#include "cli/render/text.hpp"
+#include "cli/verbs/verbs.hpp"
+#include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/proto/api/queues.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using Align = Table::Align;
+
+constexpr const char* queues_target = "/api/v1/queues";
+
+std::string target_of(const std::string& queue) {
+  return std::string(queues_target) + "/" + net::percent_encoded(queue);
+}
+
+/// "8h", "30m", "90s", "2d" or seconds.
+Outcome<double> duration_from(const std::string& option, const std::string& text) {
+  const std::string_view units = "smhd";
+  constexpr double seconds[] = {1, 60, 3'600, 86'400};
+  const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.back());
+  const bool has_unit = unit != std::string_view::npos;
+  const auto number = engine::number_in<double>(has_unit ? text.substr(0, text.size() - 1) : text);
+  if (!number || !std::isfinite(*number) || *number <= 0) {
+    return usage_failure(option + " is \"" + printable(text) +
+                         "\"; it must be a time, as 8h, 30m, 90s or 2d");
+  }
+  return *number * (has_unit ? seconds[unit] : 1);
+}
+
+Outcome<std::uint64_t> count_from(const std::string& option, const std::string& text) {
+  const auto number = engine::number_in<std::uint64_t>(text);
+  if (!number || *number == 0) {
+    return usage_failure(option + " is \"" + printable(text) + "\"; it must be a whole number above 0");
+  }
+  return *number;
+}
+
+/// Changes the setting that an option names; nothing: it is done.
+std::optional<Failure> take(api::QueueSettings& settings, const std::string& key, const std::string& text) {
+  const std::string option = "--" + key;
+  const auto take_count = [&](std::uint64_t& to) -> std::optional<Failure> {
+    const auto number = count_from(option, text);
+    if (!number) {
+      return number.failure();
+    }
+    to = *number;
+    return std::nullopt;
+  };
+  const auto take_time = [&](double& to) -> std::optional<Failure> {
+    const auto time = duration_from(option, text);
+    if (!time) {
+      return time.failure();
+    }
+    to = *time;
+    return std::nullopt;
+  };
+  if (key == "time-limit") {
+    return take_time(settings.time_limit);
+  }
+  if (key == "idle-timeout") {
+    return take_time(settings.idle_timeout);
+  }
+  if (key == "workers-per-alloc") {
+    return take_count(settings.workers);
+  }
+  if (key == "backlog") {
+    return take_count(settings.backlog);
+  }
+  if (key == "max-workers") {
+    return take_count(settings.max_workers);
+  }
+  if (key == "slots") {
+    if (text == "auto") {
+      settings.slots.reset();
+      return std::nullopt;
+    }
+    settings.slots = 1;
+    return take_count(*settings.slots);
+  }
+  if (key == "min-utilization") {
+    const auto number = engine::number_in<double>(text);
+    if (!number) {
+      return usage_failure(option + " is \"" + printable(text) + "\"; it must be a number from 0 to 1");
+    }
+    settings.min_utilization = *number;
+    return std::nullopt;
+  }
+  std::string* const to = key == "pool"         ? &settings.pool
+                          : key == "state-root" ? &settings.state_root
+                          : key == "before"     ? &settings.before
+                          : key == "after"      ? &settings.after
+                          : key == "wrap"       ? &settings.wrap
+                                                : nullptr;
+  if (to == nullptr) {
+    return usage_failure(
+        "\"" + printable(key) +
+        "\" is no setting of a queue; settings: time-limit, workers-per-alloc, backlog, "
+        "max-workers, slots, idle-timeout, min-utilization, pool, state-root, before, after, "
+        "wrap");
+  }
+  *to = text;
+  return std::nullopt;
+}
+
+/// The settings that `alloc add` has without options.
+api::QueueSettings usual_settings() {
+  api::QueueSettings settings;
+  settings.time_limit = 8 * 3'600;
+  settings.idle_timeout = 300;
+  settings.min_utilization = 0.5;
+  return settings;
+}
+
+Outcome<api::QueueRequest> request_from(const AllocOptions& options) {
+  api::QueueRequest request{options.queue, usual_settings()};
+  request.settings.backend = options.backend;
+  request.settings.arguments = options.arguments;
+  for (const auto& [key, text] : options.settings) {
+    if (auto failure = take(request.settings, key, text)) {
+      return *std::move(failure);
+    }
+  }
+  for (const std::string& label : options.labels) {
+    const std::size_t equals = label.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return usage_failure("--label is \"" + printable(label) + "\"; it must be KEY=VALUE");
+    }
+    request.settings.labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  request.settings.max_workers = std::max(request.settings.max_workers, request.settings.workers);
+  return request;
+}
+
+std::string allocation_text(const api::Allocation& allocation) {
+  if (allocation.end) {
+    return *allocation.end + (allocation.detail.empty() ? "" : ": " + printable(allocation.detail));
+  }
+  if (allocation.canceling) {
+    return "canceling: " + printable(*allocation.canceling);
+  }
+  return allocation.state;
+}
+
+std::string since(std::optional<double> at) {
+  return at ? duration_text(std::max(0.0, seconds_now() - *at)) : "-";
+}
+
+/// Why the queue does not ask for more, or that it does.
+std::string explanation_of(const api::Queue& queue) {
+  std::string text = "queue " + queue.name + " has " + std::to_string(queue.workers) + " of " +
+                     counted(queue.settings.max_workers, "worker") + "; " +
+                     counted(queue.trials_waiting, "trial") +
+                     (queue.trials_waiting == 1 ? " waits" : " wait") + " and would run on its workers\n";
+  for (const api::Allocation& allocation : queue.allocations) {
+    if (!allocation.end && !allocation.started) {
+      text += "allocation " + allocation.name + " waits for its start for " + since(allocation.wanted) +
+              (allocation.job ? ", as job " + printable(*allocation.job) : "") + "\n";
+    }
+  }
+  const std::string next = queue.state == "removed" ? "it is being removed: its allocations end"
+                           : queue.state == "paused"
+                               ? "it is paused" + (queue.why ? ": " + printable(*queue.why) : "") +
+                                     "; hpsearch alloc resume " + queue.name
+                           : queue.rests_until && *queue.rests_until > seconds_now()
+                               ? "it asks again in " + duration_text(*queue.rests_until - seconds_now()) +
+                                     (queue.last_failure.empty()
+                                          ? ""
+                                          : "; the last allocation failed: " + printable(queue.last_failure))
+                           : queue.trials_waiting == 0 ? "it asks for nothing: no trial waits for its workers"
+                           : queue.workers + queue.settings.workers > queue.settings.max_workers
+                               ? "it asks for no more: max-workers"
+                           : queue.pending >= queue.settings.backlog
+                               ? "it asks for no more before one of these has started: backlog"
+                               : "it asks for more if these would be busy enough: min-utilization";
+  return text + next + "\n";
+}
+
+void show_queue(const api::Queue& queue, const Output& output) {
+  output.print(explanation_of(queue));
+  Table table({{"ALLOCATION"}, {"JOB"}, {"WORKERS", Align::right}, {"WANTED", Align::right}, {"STATE"}});
+  for (const api::Allocation& allocation : queue.allocations) {
+    table.add({allocation.name, printable(allocation.job.value_or("-")),
+               std::to_string(allocation.joined) + " of " + std::to_string(allocation.workers),
+               since(allocation.wanted), allocation_text(allocation)});
+  }
+  if (!table.empty()) {
+    output.print(table.text(output.width()));
+  }
+}
+
+int finish(const Outcome<Value>& answer, const Output& output, const std::string& said) {
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+  } else {
+    output.print(said);
+  }
+  return 0;
+}
+
+int print_text(const Outcome<Value>& answer, const Output& output) {
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  const std::string text = text_at(*answer, "text");
+  output.print(text.empty() || text.back() == '\n' ? text : text + "\n");
+  return 0;
+}
+
+/// Prints what the other scheduler says; whether an allocation could start.
+Outcome<bool> check(const Server& server, const api::QueueRequest& request, const Output& output) {
+  const Outcome<Value> answer =
+      server.client().post(std::string(queues_target) + "/check", *proto::encode_value(request).as_map());
+  const auto checked = read_as<api::QueueCheck>(answer);
+  if (!checked) {
+    return checked.failure();
+  }
+  if (output.json()) {
+    output.data(*answer);
+  } else {
+    for (const std::string& finding : checked->findings) {
+      output.print(printable(finding) + "\n");
+    }
+  }
+  return checked->would_start;
+}
+
+Failure would_not_start() {
+  return Failure{Exit::conflict, engine::Errc::wrong_state,
+                 "an allocation of this queue would not start; change its arguments, or use --no-check"};
+}
+
+int add(const Server& server, const AllocOptions& options, const Output& output) {
+  const auto request = request_from(options);
+  if (!request) {
+    return output.fail(request.failure());
+  }
+  if (!options.no_check) {
+    const Output quiet(Output::Format::table);
+    const Outcome<bool> starts = check(server, *request, output.json() ? quiet : output);
+    if (!starts || !*starts) {
+      return output.fail(starts ? would_not_start() : starts.failure());
+    }
+  }
+  return finish(server.client().post(queues_target, *proto::encode_value(*request).as_map()), output,
+                "queue " + options.queue + " asks for allocations when trials wait\n");
+}
+
+int change(const Server& server, const AllocOptions& options, const Output& output) {
+  const auto queue = read_as<api::Queue>(server.client().get(target_of(options.queue)));
+  if (!queue) {
+    return output.fail(queue.failure());
+  }
+  api::QueueSettings settings = queue->settings;
+  for (const std::string& assignment : options.assignments) {
+    const std::size_t equals = assignment.find('=');
+    const auto failure = equals == std::string::npos
+                             ? usage_failure("\"" + printable(assignment) + "\" must be SETTING=VALUE")
+                             : take(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
+    if (failure) {
+      return output.fail(*failure);
+    }
+  }
+  return finish(server.client().put(target_of(options.queue) + "/settings", proto::encode_value(settings)),
+                output, "queue " + options.queue + " is changed\n");
+}
+
+int list(const Server& server, const Output& output) {
+  const Outcome<Value> answer = server.client().get(queues_target);
+  const auto queues = read_as<api::QueueList>(answer);
+  if (!queues) {
+    return output.fail(queues.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  Table table({{"QUEUE"},
+               {"STATE"},
+               {"WORKERS", Align::right},
+               {"PENDING", Align::right},
+               {"RUNNING", Align::right},
+               {"TRIALS WAITING", Align::right},
+               {"ARGUMENTS"}});
+  for (const api::Queue& queue : queues->queues) {
+    std::string arguments;
+    for (const std::string& word : queue.settings.arguments) {
+      arguments += (arguments.empty() ? "" : " ") + printable(word);
+    }
+    table.add({queue.name, queue.state,
+               std::to_string(queue.joined) + " of " + std::to_string(queue.settings.max_workers),
+               std::to_string(queue.pending), std::to_string(queue.running),
+               std::to_string(queue.trials_waiting), arguments});
+  }
+  output.print(table.empty() ? "no queues; hpsearch alloc add adds one\n" : table.text(output.width()));
+  return 0;
+}
+
+/// "gpu/17" → the target of its log; nothing: it is no name of an allocation.
+std::optional<std::string> log_target(const std::string& allocation) {
+  const std::size_t slash = allocation.find('/');
+  if (slash == std::string::npos || !engine::number_in<std::uint64_t>(allocation.substr(slash + 1))) {
+    return std::nullopt;
+  }
+  return target_of(allocation.substr(0, slash)) + "/allocations/" + allocation.substr(slash + 1) + "/log";
+}
+
+}  // namespace
+
+int alloc(const std::string& what, const AllocOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Client& client = server->client();
+  if (what == "add") {
+    return add(*server, options, output);
+  }
+  if (what == "list") {
+    return list(*server, output);
+  }
+  if (what == "set") {
+    return change(*server, options, output);
+  }
+  if (what == "log") {
+    const auto target = log_target(options.queue);
+    return target ? print_text(client.get(*target), output)
+                  : output.fail(usage_failure("\"" + printable(options.queue) +
+                                              "\" is no allocation; it must be QUEUE/NUMBER, as hpsearch "
+                                              "alloc show lists them"));
+  }
+  if (what == "script") {
+    return print_text(client.get(target_of(options.queue) + "/script"), output);
+  }
+  if (what == "pause" || what == "resume") {
+    return finish(client.post(target_of(options.queue) + "/" + what, Value::Map{}), output,
+                  "queue " + options.queue +
+                      (what == "pause" ? " asks for no more allocations; those that run go on\n"
+                                       : " asks for allocations again\n"));
+  }
+  if (what == "remove") {
+    return finish(client.post(target_of(options.queue) + "/remove", Value::Map{{"at_once", options.at_once}}),
+                  output,
+                  "queue " + options.queue +
+                      (options.at_once ? " is removed; its allocations are canceled\n"
+                                       : " is removed when its allocations have ended\n"));
+  }
+  const Outcome<Value> answer = client.get(target_of(options.queue));
+  const auto queue = read_as<api::Queue>(answer);
+  if (!queue) {
+    return output.fail(queue.failure());
+  }
+  if (what == "check") {
+    const Outcome<bool> starts = check(*server, {queue->name, queue->settings}, output);
+    return starts && *starts ? 0 : output.fail(starts ? would_not_start() : starts.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+  } else if (what == "explain") {
+    output.print(explanation_of(*queue));
+  } else {
+    show_queue(*queue, output);
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

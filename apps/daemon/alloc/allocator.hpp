@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/alloc/run_command.hpp"
+#include "daemon/alloc/slurm.hpp"
+#include "daemon/core/runtime.hpp"
+#include "hpsearch/io/net/background.hpp"
+
+namespace hpsearch::daemon {
+
+/// Lets the workers of an allocation speak to the daemon: their key, and how it is taken away.
+struct AllocationKeys {
+  /// The public key of a new pair in DIRECTORY/curve.key is allowed under this name.
+  std::function<engine::Status(const std::string& directory, const std::string& name)> allow;
+  /// The key of DIRECTORY/curve.key is not allowed any more, and the file is removed.
+  std::function<void(const std::string& directory)> deny;
+};
+
+/// Carries out what the engine decides about allocations: asks Slurm for jobs, looks after them and tells the
+/// engine what became of them.
+///
+/// A job carries the key of its allocation, which is in the log before the job is submitted. So a job whose
+/// submission was not answered, or whose daemon ended meanwhile, is found by its key; it is submitted again
+/// only if two looks 30 s apart don't find it. Nothing follows from a list that could not be read.
+///
+/// Owns:    the directory of the allocations: scripts, keys and output.
+/// Threads: the loop's; commands run one at a time on a thread beside it.
+class Allocator {
+ public:
+  struct Settings {
+    std::string directory;   ///< The directory of all allocations; nodes have it at the same path.
+    std::string worker;      ///< The program hpsearch-worker.
+    std::string daemon;      ///< The address for workers; "" = nodes cannot reach the daemon.
+    std::string server_key;  ///< "" = it asks for no keys.
+    AllocationKeys keys{};   ///< Not set: it asks for none.
+    std::function<CommandAnswer(const std::vector<std::string>&)> run{};  ///< Not set: run_command().
+  };
+
+  Allocator(Runtime& runtime, net::Loop& loop, Settings settings);
+  Allocator(const Allocator&) = delete;
+  Allocator& operator=(const Allocator&) = delete;
+
+  /// Decides and looks no more; a command that runs ends first.
+  void stop() { clock_ = net::Watch(); }
+
+  void carry_out(const engine::SubmitAllocation& order);
+  void carry_out(const engine::WithdrawAllocation& order);
+
+  /// What only the daemon knows to be wrong with a queue. bad_request: an argument; wrong_state: nodes could
+  /// not reach this daemon.
+  [[nodiscard]] engine::Status may_add(const engine::QueueSettings& settings) const;
+  /// The command and the scripts of an allocation of the queue.
+  [[nodiscard]] std::string script_of(const std::string& queue, const engine::QueueSettings& settings) const;
+
+  /// What the other scheduler would do with an allocation of the queue, which it does not get.
+  struct Check {
+    bool would_start = false;
+    std::vector<std::string> findings;  ///< What is wrong, and what is known.
+  };
+  void check(const std::string& queue, const engine::QueueSettings& settings,
+             std::function<void(const Check&)> then);
+
+  /// What the allocation wrote so far; not_found: nothing. At most the last `most` bytes of each node.
+  [[nodiscard]] engine::Result<std::string> log_of(const engine::AllocationName& name,
+                                                   std::size_t most) const;
+
+ private:
+  /// What is known about an allocation beyond the log.
+  struct Watched {
+    bool is_submitting = false;
+    unsigned absent_looks = 0;  ///< Lists without its job, in a row …
+    engine::Instant absent_since{};
+    unsigned hopeless_looks = 0;  ///< Lists that say that it will not start, in a row.
+    engine::Instant canceled_at{};
+  };
+
+  void tick();
+  void clean_up();
+  [[nodiscard]] std::string directory_of(const engine::AllocationName& name) const;
+  [[nodiscard]] slurm::Place place_of(const engine::AllocationName& name) const;
+  [[nodiscard]] engine::Status prepare(const engine::AllocationRecord& allocation,
+                                       const engine::QueueSettings& settings);
+  void submit(const engine::AllocationName& name);
+  void take_submission(const engine::AllocationName& name, const CommandAnswer& answer);
+  void look();
+  void take_list(const CommandAnswer& answer);
+  void take_job(const engine::AllocationRecord& allocation, const slurm::Job& job);
+  void take_absence(const engine::AllocationRecord& allocation);
+  void withdraw(const engine::AllocationRecord& allocation);
+  void end(const engine::AllocationName& name, engine::AllocationEnd how, const std::string& detail,
+           bool processes_ended);
+  void run(std::vector<std::string> words, std::function<void(const CommandAnswer&)> then);
+  [[nodiscard]] std::vector<engine::AllocationRecord> live() const;
+
+  Runtime& runtime_;
+  Settings settings_;
+  std::map<engine::AllocationName, Watched> watched_;
+  std::deque<engine::Instant> submissions_;  ///< Times of submissions in the last minute.
+  engine::Instant next_look_{};
+  bool is_looking_ = false;
+  std::string list_problem_;  ///< The problem of the last list; each one is logged once.
+  net::Watch events_;
+  net::Watch clock_;
+  net::Background commands_;  ///< Ends first: what it does returns here.
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,117 @@
+#include "daemon/alloc/slurm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+// Commands for Slurm and its answers, as texts.
+
+namespace hpsearch::daemon::slurm {
+namespace {
+
+using engine::AllocationEnd;
+using Phase = Standing::Phase;
+
+TEST(SlurmArguments, OptionsOfTheQueueAreRefusedWithTheirNames) {
+  EXPECT_TRUE(
+      check_arguments({"-p", "gpu", "-A", "acct", "--gres=gpu:4", "-c", "32", "a word; with 'quotes'"}));
+  const auto refused = [](const std::string& word) {
+    const auto checked = check_arguments({"-p", "gpu", word});
+    return checked ? "" : checked.error().message;
+  };
+  EXPECT_EQ(refused("--time=5"),
+            "the argument --time for sbatch is set by the queue itself; use --time-limit");
+  EXPECT_EQ(refused("-t5"), "the argument -t for sbatch is set by the queue itself; use --time-limit");
+  EXPECT_EQ(refused("--array=1-5"),
+            "the argument --array for sbatch is set by the queue itself; leave it out");
+  EXPECT_EQ(refused("-N2"), "the argument -N for sbatch is set by the queue itself; use --workers-per-alloc");
+  EXPECT_EQ(refused("--time-min=5"), "") << "it only begins like one";
+}
+
+TEST(SlurmJobs, AreReadFromTheList) {
+  const auto jobs = read_jobs(
+      "17|RUNNING|hpsearch/00000000000000ff/gpu/3/abc|None\n18|PENDING|(null)|Priority\nnonsense\n");
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0].id, "17");
+  EXPECT_EQ(key_in(jobs[0], 0xff), "abc");
+  EXPECT_EQ(key_in(jobs[0], 0xfe), std::nullopt) << "a job of another daemon's store";
+  EXPECT_EQ(jobs[1].comment, "");
+  EXPECT_EQ(jobs[1].reason, "Priority");
+  EXPECT_EQ(key_in(jobs[1], 0xff), std::nullopt);
+}
+
+TEST(SlurmJobs, CarryTheKeyOfTheirAllocation) {
+  engine::AllocationRecord allocation;
+  allocation.name = {"gpu", 3};
+  allocation.key = "0123";
+  const Job job{"17", "PENDING", comment_of(0xff, allocation), "Priority"};
+  EXPECT_EQ(job.comment, "hpsearch/00000000000000ff/gpu/3/0123");
+  EXPECT_EQ(key_in(job, 0xff), "0123");
+}
+
+TEST(SlurmStates, SayWhatBecameOfTheAllocation) {
+  const auto standing = [](const char* state, const char* reason = "None") {
+    return standing_of({"1", state, "", reason});
+  };
+  EXPECT_EQ(standing("PENDING", "Priority").phase, Phase::waits);
+  EXPECT_FALSE(standing("PENDING", "Priority").will_not_start);
+  EXPECT_FALSE(standing("PENDING", "AssocGrpCpuLimit").will_not_start) << "others of the group end";
+  for (const char* reason :
+       {"PartitionTimeLimit", "BadConstraints", "QOSMaxNodePerJobLimit", "JobHeldAdmin"}) {
+    EXPECT_TRUE(standing("PENDING", reason).will_not_start) << reason;
+  }
+  for (const char* state : {"RUNNING", "COMPLETING", "SUSPENDED", "A_STATE_OF_LATER_RELEASES"}) {
+    EXPECT_EQ(standing(state).phase, Phase::runs) << state;
+  }
+  EXPECT_EQ(standing("TIMEOUT").end, AllocationEnd::time_limit);
+  EXPECT_TRUE(standing("PREEMPTED").processes_ended);
+  EXPECT_EQ(standing("NODE_FAIL").end, AllocationEnd::node_failed);
+  EXPECT_FALSE(standing("NODE_FAIL").processes_ended) << "the step may live on";
+  EXPECT_EQ(standing("CANCELLED").end, AllocationEnd::canceled_there);
+}
+
+TEST(SlurmPartition, LimitsBelowThoseOfTheQueueAreNamed) {
+  const std::string text =
+      "PartitionName=main AllowGroups=ALL Default=YES MaxNodes=UNLIMITED MaxTime=UNLIMITED State=UP\n"
+      "PartitionName=short AllowGroups=ALL Default=NO MaxNodes=1 MaxTime=00:10:00 State=DRAIN\n";
+  engine::QueueSettings settings;
+  settings.time_limit = engine::Duration::seconds(1'800);
+  EXPECT_TRUE(problems_with_partition(text, settings).empty()) << "the default one";
+  settings.arguments = {"-p", "short"};
+  settings.workers = 2;
+  const auto problems = problems_with_partition(text, settings);
+  ASSERT_EQ(problems.size(), 3U);
+  EXPECT_EQ(
+      problems[0],
+      "partition short runs jobs for at most 00:10:00, and this one asks for 0-00:33:00 (--time-limit and "
+      "3 minutes); it would wait for ever");
+}
+
+TEST(SlurmScripts, QuoteWhatUsersWrote) {
+  engine::QueueSettings settings;
+  settings.labels = {{"zone", "b'; rm -rf ~; '"}};
+  settings.before = "module load cuda";
+  const Place place{"/home/a b/alloc/gpu/3", "/opt/hpsearch-worker", "tcp://login:8078",
+                    std::string(64, 'a')};
+  const std::string worker = worker_script(settings, {"gpu", 3}, place);
+  EXPECT_NE(worker.find(R"(--label 'zone=b'\''; rm -rf ~; '\''')"), std::string::npos) << worker;
+  EXPECT_NE(worker.find("cp '/home/a b/alloc/gpu/3/curve.key'"), std::string::npos) << worker;
+  EXPECT_NE(worker.find("module load cuda || exit 1"), std::string::npos);
+  EXPECT_NE(worker.find("--alloc gpu/3"), std::string::npos);
+  const std::string job = job_script(settings, 2, place);
+  EXPECT_NE(job.find("--ntasks=2"), std::string::npos);
+  EXPECT_NE(job.find("bash '/home/a b/alloc/gpu/3/worker.sh'"), std::string::npos) << job;
+}
+
+TEST(SlurmSubmission, PassesTheArgumentsAsWords) {
+  engine::QueueSettings settings;
+  settings.arguments = {"-p", "gpu", "--constraint=a b"};
+  const auto words = submission(settings, {"gpu", 3}, 2, "comment", "/alloc/gpu/3");
+  EXPECT_EQ(words.front(), "sbatch");
+  EXPECT_EQ(words.back(), "/alloc/gpu/3/job.sh");
+  EXPECT_EQ(words[words.size() - 2], "--constraint=a b");
+  EXPECT_EQ(time_text(engine::Duration::seconds(90'061)), "1-01:01:01");
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon::slurm
