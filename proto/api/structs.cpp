@@ -5,6 +5,7 @@
 #include "hpsearch/proto/api/daemon.hpp"
 #include "hpsearch/proto/api/experiments.hpp"
 #include "hpsearch/proto/api/files.hpp"
+#include "hpsearch/proto/api/queues.hpp"
 #include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/api/workers.hpp"
 
@@ -181,6 +182,16 @@ template const StructFields& fields_of<TrialFiles>();
 template const StructFields& fields_of<CheckpointFile>();
 template const StructFields& fields_of<CheckpointFiles>();
 template const StructFields& fields_of<StoredContext>();
+
+// queues.hpp
+template const StructFields& fields_of<QueueSettings>();
+template const StructFields& fields_of<QueueRequest>();
+template const StructFields& fields_of<QueueRemoval>();
+template const StructFields& fields_of<Allocation>();
+template const StructFields& fields_of<Queue>();
+template const StructFields& fields_of<QueueList>();
+template const StructFields& fields_of<QueueCheck>();
+template const StructFields& fields_of<QueueText>();
 
 // trials.hpp
 template const StructFields& fields_of<Reason>();

@@ -41,6 +41,9 @@ template <>
 inline constexpr int last_of<engine::ExitReason> = static_cast<int>(engine::ExitReason::invalid_hp);
 
 template <>
+inline constexpr int last_of<engine::AllocationEnd> = static_cast<int>(engine::AllocationEnd::vanished);
+
+template <>
 inline constexpr int last_of<jobs::PassedAs> = static_cast<int>(jobs::PassedAs::variable);
 template <>
 inline constexpr int last_of<jobs::LaunchKind> = static_cast<int>(jobs::LaunchKind::determined);

@@ -30,7 +30,7 @@ Body by_ann(Body body) {
 }
 
 proto::Hello hello_in_allocation() {
-  proto::Hello hello{1, 1, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-17", 1, "b6b0f3a2", 0, 4, "gpu"};
+  proto::Hello hello{1, 1, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-17", 1, "b6b0f3a2", 0, 4, "gpu", {}};
   hello.allocation = "gpu/17";
   return hello;
 }

@@ -235,7 +235,7 @@ concept ListsAllMembers = proto::ListsFields<T> && !requires(T & x) {
 
 auto parts(ListsAllMembers auto& x) {
   constexpr std::size_t count = member_count<std::remove_cvref_t<decltype(x)>>();
-  static_assert(count >= 1 && count <= 13, "add a branch below");
+  static_assert(count >= 1 && count <= 15, "add a branch below");
   if constexpr (count == 1) {
     auto& [a] = x;
     return std::tie(a);
@@ -275,6 +275,12 @@ auto parts(ListsAllMembers auto& x) {
   } else if constexpr (count == 13) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } else if constexpr (count == 14) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  } else if constexpr (count == 15) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {

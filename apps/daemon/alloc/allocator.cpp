@@ -11,6 +11,7 @@
 #include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/files/replace_file.hpp"
 #include "hpsearch/io/net/log.hpp"
+#include "hpsearch/io/zmq/invite_token.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -37,6 +38,7 @@ constexpr unsigned looks_until_sure = 2;
 constexpr unsigned looks_until_hopeless = 3;
 constexpr std::size_t most_submissions_a_minute = 10;
 constexpr std::size_t key_bytes = 16;
+constexpr std::size_t most_invite_bytes = 4'096;
 
 Status written(const std::string& path, const std::string& text, files::Readers readers) {
   const auto failure = files::replace_file(path, text, files::Durability::of_the_process, readers);
@@ -98,7 +100,7 @@ std::string Allocator::directory_of(const AllocationName& name) const {
 }
 
 slurm::Place Allocator::place_of(const AllocationName& name) const {
-  return {directory_of(name), settings_.worker, settings_.daemon, settings_.server_key};
+  return {directory_of(name), settings_.worker, settings_.daemon, settings_.invites != nullptr};
 }
 
 std::vector<AllocationRecord> Allocator::live() const {
@@ -113,8 +115,8 @@ std::vector<AllocationRecord> Allocator::live() const {
   return live;
 }
 
-/// Removes the directories of allocations that the engine does not know any more, and the keys of those that
-/// have ended.
+/// Takes back the invites of allocations that have ended, and removes the directories of those that the engine
+/// does not know any more.
 void Allocator::clean_up() {
   std::error_code unknown;
   for (const fs::directory_entry& queue : fs::directory_iterator(settings_.directory, unknown)) {
@@ -128,9 +130,7 @@ void Allocator::clean_up() {
       if (known != nullptr && engine::is_live(*known)) {
         continue;
       }
-      if (settings_.keys.deny && is_there(one.path().string() + "/curve.key")) {
-        settings_.keys.deny(one.path().string());
-      }
+      withdraw_invite(one.path().string());
       if (known == nullptr) {
         fs::remove_all(one.path(), unknown);
       }
@@ -188,11 +188,37 @@ Status Allocator::prepare(const AllocationRecord& allocation, const QueueSetting
     done = written(directory + "/job.sh", slurm::job_script(settings, allocation.workers, place),
                    files::Readers::owner);
   }
-  if (done && settings_.keys.allow) {
-    done =
-        settings_.keys.allow(directory, allocation.name.queue + "-" + std::to_string(allocation.name.number));
+  return done ? invite(allocation) : done;
+}
+
+Status Allocator::invite(const AllocationRecord& allocation) {
+  const std::string path = directory_of(allocation.name) + "/" + slurm::invite_file;
+  if (settings_.invites == nullptr || is_there(path)) {  // It is submitted again.
+    return Done{};
   }
-  return done;
+  const auto made = settings_.invites->create({.endpoint = settings_.daemon,
+                                               .life = Invites::longest_life,
+                                               .uses = allocation.workers,
+                                               .creator = "allocation " + engine::text_of(allocation.name)},
+                                              runtime_.now());
+  return made ? written(path, made->token, files::Readers::owner) : Status(made.error());
+}
+
+void Allocator::withdraw_invite(const std::string& directory) {
+  const std::string path = directory + "/" + slurm::invite_file;
+  if (settings_.invites == nullptr || settings_.keys == nullptr || !is_there(path)) {
+    return;
+  }
+  const auto word = net::InviteToken::read(tail_of(path, most_invite_bytes));
+  // An invite that can't be read was never given to a job: the file is written at once or not at all.
+  const Status done = word ? settings_.invites->withdraw(word->curve.keys.public_key, *settings_.keys)
+                           : Status(Done{});
+  if (!done) {
+    net::log(net::Level::warning, "the invite in " + directory + " is not withdrawn: " + done.error().message);
+    return;  // Again when the next allocation ends, or at the next start.
+  }
+  std::error_code unknown;
+  fs::remove(path, unknown);
 }
 
 void Allocator::submit(const AllocationName& name) {

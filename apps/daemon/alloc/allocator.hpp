@@ -12,17 +12,11 @@
 #include "daemon/alloc/run_command.hpp"
 #include "daemon/alloc/slurm.hpp"
 #include "daemon/core/runtime.hpp"
+#include "daemon/keys/invites.hpp"
+#include "daemon/keys/worker_keys.hpp"
 #include "hpsearch/io/net/background.hpp"
 
 namespace hpsearch::daemon {
-
-/// Lets the workers of an allocation speak to the daemon: their key, and how it is taken away.
-struct AllocationKeys {
-  /// The public key of a new pair in DIRECTORY/curve.key is allowed under this name.
-  std::function<engine::Status(const std::string& directory, const std::string& name)> allow;
-  /// The key of DIRECTORY/curve.key is not allowed any more, and the file is removed.
-  std::function<void(const std::string& directory)> deny;
-};
 
 /// Carries out what the engine decides about allocations: asks Slurm for jobs, looks after them and tells the
 /// engine what became of them.
@@ -31,7 +25,7 @@ struct AllocationKeys {
 /// submission was not answered, or whose daemon ended meanwhile, is found by its key; it is submitted again
 /// only if two looks 30 s apart don't find it. Nothing follows from a list that could not be read.
 ///
-/// Owns:    the directory of the allocations: scripts, keys and output.
+/// Owns:    the directory of the allocations: scripts, invites and output.
 /// Threads: the loop's; commands run one at a time on a thread beside it.
 class Allocator {
  public:
@@ -39,8 +33,8 @@ class Allocator {
     std::string directory;   ///< The directory of all allocations; nodes have it at the same path.
     std::string worker;      ///< The program hpsearch-worker.
     std::string daemon;      ///< The address for workers; "" = nodes cannot reach the daemon.
-    std::string server_key;  ///< "" = it asks for no keys.
-    AllocationKeys keys{};   ///< Not set: it asks for none.
+    Invites* invites = nullptr;  ///< Null: workers need no keys.
+    WorkerKeys* keys = nullptr;  ///< Of the workers that joined; null likewise.
     std::function<CommandAnswer(const std::vector<std::string>&)> run{};  ///< Not set: run_command().
   };
 
@@ -84,6 +78,10 @@ class Allocator {
 
   void tick();
   void clean_up();
+  /// An invite for the workers of the allocation, in its directory.
+  [[nodiscard]] engine::Status invite(const engine::AllocationRecord& allocation);
+  /// The invite of the allocation in that directory ends, and with it the keys that joined with it.
+  void withdraw_invite(const std::string& directory);
   [[nodiscard]] std::string directory_of(const engine::AllocationName& name) const;
   [[nodiscard]] slurm::Place place_of(const engine::AllocationName& name) const;
   [[nodiscard]] engine::Status prepare(const engine::AllocationRecord& allocation,

@@ -135,13 +135,15 @@ std::string worker_script(const QueueSettings& settings, const engine::Allocatio
     command += " \\\n  " + std::string(option) + " " + value;
   };
   command += shell_word(place.worker);
-  add("--daemon", shell_word(place.daemon));
-  if (!place.server_key.empty()) {
-    add("--server-key", place.server_key);
+  if (place.needs_invite) {
+    command += " join " + shell_word("@" + place.directory + "/" + invite_file);
+  } else {
+    add("--daemon", shell_word(place.daemon));
   }
   add("--state-dir", "\"$state\"");
   add("--alloc", shell_word(engine::text_of(name)));
-  add("--name", name.queue + "-" + std::to_string(name.number));
+  const std::string own_name = name.queue + "-" + std::to_string(name.number);
+  add("--name", settings.workers == 1 ? own_name : own_name + "-\"$SLURM_PROCID\"");
   add("--slots", settings.slots ? std::to_string(*settings.slots) : "auto");
   add("--idle-timeout", std::to_string(seconds_of(settings.idle_timeout)));
   if (!settings.pool.empty()) {
@@ -159,9 +161,6 @@ std::string worker_script(const QueueSettings& settings, const engine::Allocatio
          "umask 077\n"
          "state=\"" +
          root + "/hpsearch-$SLURM_JOB_ID-$SLURM_PROCID\"\n" + "mkdir -p \"$state\" || exit 1\n" +
-         (place.server_key.empty()
-              ? ""
-              : "cp " + shell_word(place.directory + "/curve.key") + " \"$state/curve.key\" || exit 1\n") +
          (settings.before.empty() ? "" : settings.before + " || exit 1\n") + command +
          " &\n"
          "worker=$!\n"

@@ -16,12 +16,15 @@ namespace hpsearch::daemon::slurm {
 /// bad_request: an option that the queue sets itself, and which option of ours does it.
 [[nodiscard]] engine::Status check_arguments(const std::vector<std::string>& arguments);
 
+/// The file in the directory of an allocation with the invite for its workers.
+inline constexpr const char* invite_file = "invite";
+
 /// What the scripts of an allocation need to know beside the queue.
 struct Place {
   std::string directory;   ///< The directory of the allocation; nodes have it at the same path.
   std::string worker;      ///< The program hpsearch-worker.
   std::string daemon;      ///< The address for workers.
-  std::string server_key;  ///< "" = the daemon asks for no keys.
+  bool needs_invite;       ///< Workers join with the word in invite_file.
 };
 
 /// The job's script: it starts the worker's script on every node and waits.

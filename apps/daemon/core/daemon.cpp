@@ -323,7 +323,6 @@ class Daemon {
         return keys.error();
       }
       worker_keys_.emplace(directory_->path());
-      server_key_ = keys->public_key;
       net::log(Level::info, "only workers in " + worker_keys_->path() +
                                 " are accepted; they need --server-key " + keys->public_key);
       settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
@@ -397,28 +396,6 @@ class Daemon {
                : "";
   }
 
-  /// One pair of keys for each allocation, which goes with it.
-  [[nodiscard]] AllocationKeys keys_of_allocations() {
-    if (!worker_keys_) {
-      return {};
-    }
-    return {.allow = [this](const std::string& directory, const std::string& name) -> Status {
-              const auto keys = net::curve_keys_in(directory);
-              return keys ? worker_keys_->allow({name, keys->public_key}) : Status(keys.error());
-            },
-            .deny =
-                [this](const std::string& directory) {
-                  const std::string file = directory + "/curve.key";
-                  if (::access(file.c_str(), F_OK) != 0) {
-                    return;
-                  }
-                  if (const auto keys = net::curve_keys_in(directory)) {
-                    static_cast<void>(worker_keys_->deny(keys->public_key));  // Maybe denied before.
-                  }
-                  ::unlink(file.c_str());
-                }};
-  }
-
   void open_allocator() {
     std::error_code unknown;
     const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
@@ -426,8 +403,8 @@ class Daemon {
                        Allocator::Settings{.directory = directory_->path() + "/alloc",
                                            .worker = (own.parent_path() / "hpsearch-worker").string(),
                                            .daemon = address_for_workers(),
-                                           .server_key = server_key_,
-                                           .keys = keys_of_allocations()});
+                                           .invites = invites_ ? &*invites_ : nullptr,
+                                           .keys = worker_keys_ ? &*worker_keys_ : nullptr});
   }
 
   Status listen_for_clients() {
@@ -833,7 +810,6 @@ class Daemon {
   std::optional<CheckpointRemover> remover_;
   std::optional<LostWorkers> lost_workers_;
   std::optional<Allocator> allocator_;
-  std::string server_key_;  ///< "" = workers need no keys.
   std::optional<StorageWatch> storage_;
   std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;   ///< Serves clients on this machine.

@@ -196,6 +196,29 @@ Result<InviteRecord> Invites::revoke(std::string_view id, Instant now) {
   return *found;
 }
 
+Status Invites::withdraw(const std::string& key, WorkerKeys& keys) {
+  const auto lock = lock_beside(path_);
+  if (!lock) {
+    return lock.error();
+  }
+  auto all = list();
+  if (!all) {
+    return all.error();
+  }
+  const auto found =
+      std::find_if(all->begin(), all->end(), [&key](const InviteRecord& one) { return one.key == key; });
+  if (found == all->end()) {
+    return engine::Done{};
+  }
+  for (const std::string& worker : found->workers) {
+    if (const auto denied = keys.deny(worker); !denied && denied.error().code != Errc::not_found) {
+      return denied.error();
+    }
+  }
+  all->erase(found);
+  return write(*all);
+}
+
 bool Invites::knows(const std::string& key) {
   const std::scoped_lock lock(mutex_);
   if (const FileStamp now = FileStamp::of(path_); now != read_) {

@@ -25,7 +25,7 @@ struct InviteRecord {
   std::int64_t revoked = 0;            ///< 0 = it is not.
   std::uint64_t uses = 1;              ///< How many workers may join with it.
   std::uint64_t used = 0;              ///< How many have joined.
-  std::string creator{};               ///< "uid 0" or "token NAME".
+  std::string creator{};               ///< "uid 0", "token NAME" or "allocation QUEUE/NUMBER".
   std::vector<std::string> joining{};  ///< Keys that are counted and not yet known to be allowed.
   std::vector<std::string> workers{};  ///< Names of those who have joined.
 
@@ -81,6 +81,10 @@ class Invites {
 
   /// not_found: there is no such invite.
   engine::Result<InviteRecord> revoke(std::string_view id, engine::Instant now);
+
+  /// Forgets the invite with this public key at once, and denies the keys of the workers that joined with it.
+  /// Nothing happens if there is none.
+  engine::Status withdraw(const std::string& key, WorkerKeys& keys);
 
   /// Whether this public key is an invite's, open or not. Its owner may say JOIN, and nothing else.
   /// Cost: one stat(), and reading the file whenever it has changed.

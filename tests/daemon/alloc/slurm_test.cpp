@@ -91,13 +91,17 @@ TEST(SlurmScripts, QuoteWhatUsersWrote) {
   engine::QueueSettings settings;
   settings.labels = {{"zone", "b'; rm -rf ~; '"}};
   settings.before = "module load cuda";
-  const Place place{"/home/a b/alloc/gpu/3", "/opt/hpsearch-worker", "tcp://login:8078",
-                    std::string(64, 'a')};
+  const Place place{"/home/a b/alloc/gpu/3", "/opt/hpsearch-worker", "tcp://login:8078", true};
   const std::string worker = worker_script(settings, {"gpu", 3}, place);
   EXPECT_NE(worker.find(R"(--label 'zone=b'\''; rm -rf ~; '\''')"), std::string::npos) << worker;
-  EXPECT_NE(worker.find("cp '/home/a b/alloc/gpu/3/curve.key'"), std::string::npos) << worker;
+  EXPECT_NE(worker.find("join '@/home/a b/alloc/gpu/3/invite'"), std::string::npos) << worker;
   EXPECT_NE(worker.find("module load cuda || exit 1"), std::string::npos);
   EXPECT_NE(worker.find("--alloc gpu/3"), std::string::npos);
+  EXPECT_NE(worker.find("--name gpu-3 "), std::string::npos);
+  settings.workers = 2;
+  EXPECT_NE(worker_script(settings, {"gpu", 3}, place).find("--name gpu-3-\"$SLURM_PROCID\""),
+            std::string::npos)
+      << "two workers of one allocation have two names";
   const std::string job = job_script(settings, 2, place);
   EXPECT_NE(job.find("--ntasks=2"), std::string::npos);
   EXPECT_NE(job.find("bash '/home/a b/alloc/gpu/3/worker.sh'"), std::string::npos) << job;

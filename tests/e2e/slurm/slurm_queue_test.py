@@ -68,7 +68,8 @@ class SlurmQueue(harness.Case):
         self.assertEqual(self.ledger.alive(), [])
         keys = self.cluster.state / "worker_keys"
         self.assertNotIn("gpu-", keys.read_text() if keys.exists() else "", "keys go with their allocations")
-        self.assertEqual(list(self.cluster.state.glob("alloc/**/curve.key")), [])
+        self.assertEqual(list(self.cluster.state.glob("alloc/**/invite")), [])
+        self.assertEqual(self.ask("invites")["invites"], [])
 
     def test_a_search_gets_its_workers_and_leaves_nothing(self):
         said = self.add_queue()
@@ -85,6 +86,23 @@ class SlurmQueue(harness.Case):
         self.cli("alloc", "remove", "gpu")
         self.assertEqual(self.ask("queues"), {"queues": []})
         self.until(lambda: not list(self.cluster.state.glob("alloc/*/*")), "its directories are removed")
+
+    def test_nothing_secret_is_in_arguments_environment_or_jobs(self):
+        self.add_queue()
+        self.submit(trials=2, STEP_SECONDS=1)
+        self.until(lambda: self.show()["joined"] > 0, "a worker to join")
+        secrets = [file.read_text() for file in self.cluster.state.glob("alloc/gpu/*/invite")]
+        self.assertTrue(all(secrets) and secrets)
+        for file in [*pathlib.Path("/proc").glob("[0-9]*/environ"), *pathlib.Path("/proc").glob("[0-9]*/cmdline")]:
+            try:
+                text = file.read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            self.assertFalse([True for secret in secrets if secret in text], file)
+        said = self.slurm.ask("scontrol", "show", "job", "-d")
+        said += "".join(file.read_text() for file in self.cluster.state.glob("alloc/gpu/*/*.sh"))
+        self.assertFalse([True for secret in secrets if secret in said])
+        self.cli("alloc", "remove", "gpu", "--now")
 
     def test_what_cannot_start_is_refused_with_the_reason(self):
         refused = self.add_queue(arguments=("-p", "nowhere"), expect=4)
