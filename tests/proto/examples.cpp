@@ -29,16 +29,59 @@ Body by_ann(Body body) {
   return body;
 }
 
-proto::Hello hello_in_allocation() {
-  proto::Hello hello{1, 1, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-17", 1, "b6b0f3a2", 0, 4, "gpu", {}};
-  hello.allocation = "gpu/17";
-  return hello;
+std::vector<SlotDevice> devices() {
+  return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
+          {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
 }
 
+/// Every field that a worker says when it comes.
+proto::Hello hello_with_all(const std::string& allocation) {
+  return proto::Hello{1,
+                      1,
+                      "0f8fad5b-d9cb-469f-a165-70867728950e",
+                      "gpu-7",
+                      12,
+                      "b6b0f3a2",
+                      1,
+                      2,
+                      "gpu",
+                      {{key(),
+                        true,
+                        31,
+                        Lsn{70'001},
+                        30,
+                        {SlotIndex{0}, SlotIndex{3}},
+                        Units{81},
+                        true,
+                        true,
+                        Duration::seconds(90)}},
+                      "process table",
+                      devices(),
+                      "big",
+                      {{"zone", "b"}},
+                      {{SlotIndex{1}, "GPU 1 is lost"}},
+                      "10.0.0.7",
+                      0x9d2c'5680'1234'5678U,
+                      8,
+                      "node-7.example",
+                      "0.2.0",
+                      allocation};
+}
+
+/// The same worker in the store.
 WorkerJoined joined_in_allocation() {
-  WorkerJoined joined{WorkerId{6}, "0f8fad5b-d9cb-469f-a165-708677289510", "gpu-17", 1, 4, "gpu"};
-  joined.allocation = "gpu/17";
-  return joined;
+  return {WorkerId{6},
+          "0f8fad5b-d9cb-469f-a165-708677289510",
+          "gpu-17",
+          1,
+          2,
+          "gpu",
+          devices(),
+          "big",
+          {{"zone", "b"}},
+          "10.0.0.8",
+          8,
+          "gpu/17"};
 }
 
 QueueSettings queue_settings() {
@@ -216,11 +259,6 @@ LaunchSpec spec_with_requirements() {
   return spec;
 }
 
-std::vector<SlotDevice> devices() {
-  return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
-          {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
-}
-
 Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung", 12U, 2U, 40U, 0.25};
 }
@@ -381,36 +419,8 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                     0x9d2c'5680'1234'5678U,
                     8},
        false},
-      {"hello_with_allocation", hello_in_allocation()},
-      {"hello_with_host_and_version", proto::Hello{1,
-                                                   1,
-                                                   "0f8fad5b-d9cb-469f-a165-70867728950e",
-                                                   "gpu-7",
-                                                   12,
-                                                   "b6b0f3a2",
-                                                   1,
-                                                   2,
-                                                   "gpu",
-                                                   {{key(),
-                                                     true,
-                                                     31,
-                                                     Lsn{70'001},
-                                                     30,
-                                                     {SlotIndex{0}, SlotIndex{3}},
-                                                     Units{81},
-                                                     true,
-                                                     true,
-                                                     Duration::seconds(90)}},
-                                                   "process table",
-                                                   devices(),
-                                                   "big",
-                                                   {{"zone", "b"}},
-                                                   {{SlotIndex{1}, "GPU 1 is lost"}},
-                                                   "10.0.0.7",
-                                                   0x9d2c'5680'1234'5678U,
-                                                   8,
-                                                   "node-7.example",
-                                                   "0.2.0"}},
+      {"hello_with_host_and_version", hello_with_all(""), false},
+      {"hello_with_allocation", hello_with_all("gpu/17")},
       {"beat", proto::Beat{}, false},
       {"beat_of_a_draining_worker",
        proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}, true}, false},
@@ -675,17 +685,19 @@ const std::vector<Example<EventBody>>& example_events() {
                     {{"zone", "b"}},
                     "10.0.0.8"},
        false},
-      {"worker_joined_with_max_unslotted", WorkerJoined{WorkerId{5},
-                                                        "0f8fad5b-d9cb-469f-a165-70867728950f",
-                                                        "gpu-8",
-                                                        3,
-                                                        2,
-                                                        "gpu",
-                                                        devices(),
-                                                        "big",
-                                                        {{"zone", "b"}},
-                                                        "10.0.0.8",
-                                                        8}},
+      {"worker_joined_with_max_unslotted",
+       WorkerJoined{WorkerId{5},
+                    "0f8fad5b-d9cb-469f-a165-70867728950f",
+                    "gpu-8",
+                    3,
+                    2,
+                    "gpu",
+                    devices(),
+                    "big",
+                    {{"zone", "b"}},
+                    "10.0.0.8",
+                    8},
+       false},
       {"request_taken", RequestTaken{std::string(64, 'a'), std::string(64, 'b')}},
       {"workspace_created", WorkspaceCreated{"nlp", "alice"}},
       {"quota_changed", QuotaChanged{"nlp", 8, 4, 20, 1'000, std::nullopt, std::nullopt, "uid:1000"}, false},
@@ -739,14 +751,14 @@ const std::vector<Example<EventBody>>& example_events() {
       {"worker_joined_with_allocation", joined_in_allocation()},
       {"queue_added", by_ann(QueueAdded{"gpu", queue_settings()})},
       {"queue_changed", by_ann(QueueChanged{"gpu", queue_settings()})},
-      {"queue_paused", QueuePaused{"gpu", "invalid partition specified: gpux"}},
-      {"queue_paused_by", by_ann(QueuePaused{"gpu"})},
+      {"queue_paused", by_ann(QueuePaused{"gpu", "invalid partition specified: gpux"})},
+      {"queue_paused_by", by_ann(QueuePaused{"gpu"}), false},
       {"queue_resumed", by_ann(QueueResumed{"gpu"})},
       {"queue_removed", by_ann(QueueRemoved{"gpu", true})},
       {"allocation_wanted", AllocationWanted{{"gpu", 17}, 2, "0123456789abcdef0123456789abcdef"}},
       {"allocation_submitted", AllocationSubmitted{{"gpu", 17}, "4711"}},
       {"allocation_started", AllocationStarted{{"gpu", 17}}},
-      {"allocation_canceled", AllocationCanceled{{"gpu", 17}, "no trial needs it any more"}},
+      {"allocation_canceled", AllocationCanceled{{"gpu", 17}, "no trial needs it any more"}, false},
       {"allocation_canceled_by",
        by_ann(AllocationCanceled{{"gpu", 17}, "Slurm will not start it: PartitionTimeLimit", true})},
       {"allocation_ended", AllocationEnded{{"gpu", 17}, AllocationEnd::idle, "Slurm: COMPLETED"}},

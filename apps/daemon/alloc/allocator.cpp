@@ -115,8 +115,8 @@ std::vector<AllocationRecord> Allocator::live() const {
   return live;
 }
 
-/// Takes back the invites of allocations that have ended, and removes the directories of those that the engine
-/// does not know any more.
+/// Takes back the invites of allocations that have ended, and removes the directories of those that the
+/// engine does not know any more.
 void Allocator::clean_up() {
   std::error_code unknown;
   for (const fs::directory_entry& queue : fs::directory_iterator(settings_.directory, unknown)) {
@@ -211,10 +211,11 @@ void Allocator::withdraw_invite(const std::string& directory) {
   }
   const auto word = net::InviteToken::read(tail_of(path, most_invite_bytes));
   // An invite that can't be read was never given to a job: the file is written at once or not at all.
-  const Status done = word ? settings_.invites->withdraw(word->curve.keys.public_key, *settings_.keys)
-                           : Status(Done{});
+  const Status done =
+      word ? settings_.invites->withdraw(word->curve.keys.public_key, *settings_.keys) : Status(Done{});
   if (!done) {
-    net::log(net::Level::warning, "the invite in " + directory + " is not withdrawn: " + done.error().message);
+    net::log(net::Level::warning,
+             "the invite in " + directory + " is not withdrawn: " + done.error().message);
     return;  // Again when the next allocation ends, or at the next start.
   }
   std::error_code unknown;

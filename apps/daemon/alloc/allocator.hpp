@@ -30,11 +30,11 @@ namespace hpsearch::daemon {
 class Allocator {
  public:
   struct Settings {
-    std::string directory;   ///< The directory of all allocations; nodes have it at the same path.
-    std::string worker;      ///< The program hpsearch-worker.
-    std::string daemon;      ///< The address for workers; "" = nodes cannot reach the daemon.
+    std::string directory;       ///< The directory of all allocations; nodes have it at the same path.
+    std::string worker;          ///< The program hpsearch-worker.
+    std::string daemon;          ///< The address for workers; "" = nodes cannot reach the daemon.
     Invites* invites = nullptr;  ///< Null: workers need no keys.
-    WorkerKeys* keys = nullptr;  ///< Of the workers that joined; null likewise.
+    WorkerKeys* keys = nullptr;  ///< Keys of the workers that joined; null likewise.
     std::function<CommandAnswer(const std::vector<std::string>&)> run{};  ///< Not set: run_command().
   };
 

@@ -21,10 +21,10 @@ inline constexpr const char* invite_file = "invite";
 
 /// What the scripts of an allocation need to know beside the queue.
 struct Place {
-  std::string directory;   ///< The directory of the allocation; nodes have it at the same path.
-  std::string worker;      ///< The program hpsearch-worker.
-  std::string daemon;      ///< The address for workers.
-  bool needs_invite;       ///< Workers join with the word in invite_file.
+  std::string directory;  ///< The directory of the allocation; nodes have it at the same path.
+  std::string worker;     ///< The program hpsearch-worker.
+  std::string daemon;     ///< The address for workers.
+  bool needs_invite;      ///< Workers join with the word in invite_file.
 };
 
 /// The job's script: it starts the worker's script on every node and waits.

@@ -239,30 +239,18 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 }  // namespace
 
 std::array<std::span<const Route>, 24> all_routes() noexcept {
-  return {daemon_routes(),
-          access_routes(),
-          session_routes(),
-          usage_routes(),
-          worker_routes(),
-          queue_routes(),
-          submission_routes(),
-          experiment_list_routes(),
-          experiment_routes(),
-          experiment_change_routes(),
-          trial_routes(),
-          bulk_routes(),
-          curve_routes(),
-          export_routes(),
-          log_routes(),
-          stream_routes(),
-          file_routes(),
-          invite_routes(),
-          kept_routes(),
-          checkpoint_routes(),
-          context_routes(),
-          ask_routes(),
-          page_routes(),
-          workspace_routes()};
+  return {daemon_routes(),     access_routes(),
+          session_routes(),    usage_routes(),
+          worker_routes(),     queue_routes(),
+          submission_routes(), experiment_list_routes(),
+          experiment_routes(), experiment_change_routes(),
+          trial_routes(),      bulk_routes(),
+          curve_routes(),      export_routes(),
+          log_routes(),        stream_routes(),
+          file_routes(),       invite_routes(),
+          kept_routes(),       checkpoint_routes(),
+          context_routes(),    ask_routes(),
+          page_routes(),       workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

@@ -20,7 +20,8 @@ enum class Placeholder : std::uint8_t { none, number, digest, token_id, name };
   return name.empty()       ? Placeholder::none
          : name == "digest" ? Placeholder::digest
          : name == "token"  ? Placeholder::token_id
-         : name == "checkpoint" || name == "invite" || name == "queue" || name == "searcher" || name == "workspace"
+         : name == "checkpoint" || name == "invite" || name == "queue" || name == "searcher" ||
+                 name == "workspace"
              ? Placeholder::name
              : Placeholder::number;
 }

@@ -185,8 +185,8 @@ bool is_worth_it(const QueueRecord& queue, std::vector<Demand>& demands) {
   return phantoms.has_trials() && (is_first || phantoms.utilization() >= queue.settings.min_utilization);
 }
 
-/// Workers of allocations that have ended do not come back: their state is removed with the allocation. One that
-/// is silent and runs nothing left while no daemon could hear it.
+/// Workers of allocations that have ended do not come back: their state is removed with the allocation. One
+/// that is silent and runs nothing left while no daemon could hear it.
 void forget_workers(Step& step) {
   if (step.state().allocated_workers == 0) {
     return;

@@ -4,6 +4,31 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A job of another scheduler that runs workers. */
+        readonly Allocation: {
+            /** @description Why it is being canceled; null: it is not. */
+            readonly canceling: string | null;
+            /** @description What the other scheduler said about its end. */
+            readonly detail: string;
+            /** @description How it ended: `idle`, `completed`, `time_limit`, `preempted`, `node_failed`, `canceled`, `canceled_there`, `failed`, `refused`, `will_not_start` or `vanished`; null: not yet. */
+            readonly end: string | null;
+            /** @description When it ended; null: not yet. */
+            readonly ended: number | null;
+            /** @description Its name in the other scheduler; null: not known yet. */
+            readonly job: string | null;
+            /** @description Number of its workers that have joined. */
+            readonly joined: number;
+            /** @description QUEUE/NUMBER; no other allocation has the number. */
+            readonly name: string;
+            /** @description When it started; null: not yet. */
+            readonly started: number | null;
+            /** @description `wanted`: whether the other scheduler has it is not known yet; `submitted`: it waits for its start; `running`; `ended`. */
+            readonly state: string;
+            /** @description When it was decided. */
+            readonly wanted: number;
+            /** @description Number of its workers. */
+            readonly workers: number;
+        };
         /** @description An OpenAPI document. */
         readonly ApiDescription: {
             /** @description All schemas and shared parts. */
@@ -1128,6 +1153,103 @@ export interface components {
             /** @description What is wrong with the worker, for people. */
             readonly why?: string;
         };
+        /** @description A queue of allocations. */
+        readonly Queue: {
+            /** @description Its allocations; of those that have ended, the last 50. */
+            readonly allocations: readonly components["schemas"]["Allocation"][];
+            /** @description When it was added. */
+            readonly created: number;
+            /** @description Who added it. */
+            readonly creator: string;
+            /** @description Failed allocations in a row; at 3 it pauses itself. */
+            readonly failures: number;
+            /** @description Number of workers that have joined. */
+            readonly joined: number;
+            /** @description What was wrong with the last of them. */
+            readonly last_failure: string;
+            /** @description Name of the queue. */
+            readonly name: string;
+            /** @description Number of allocations that wait for their start. */
+            readonly pending: number;
+            /** @description Until when it asks for nothing; null: it may ask now. */
+            readonly rests_until: number | null;
+            /** @description Number of allocations that run. */
+            readonly running: number;
+            /** @description How it asks for allocations. */
+            readonly settings: components["schemas"]["QueueSettings"];
+            /** @description `active`, `paused` or `removed`. */
+            readonly state: string;
+            /** @description Number of trials that wait and would run on its workers. */
+            readonly trials_waiting: number;
+            /** @description Why it paused itself; null: it did not. */
+            readonly why: string | null;
+            /** @description Number of workers of all these. */
+            readonly workers: number;
+        };
+        /** @description What the other scheduler says about a queue's allocations. */
+        readonly QueueCheck: {
+            /** @description What was found out, one sentence each. */
+            readonly findings: readonly string[];
+            /** @description Whether an allocation would be taken and could start. */
+            readonly would_start: boolean;
+        };
+        /** @description All queues. */
+        readonly QueueList: {
+            /** @description The queues, by name. */
+            readonly queues: readonly components["schemas"]["Queue"][];
+        };
+        /** @description How a queue is removed. */
+        readonly QueueRemoval: {
+            /** @description Whether its running allocations are canceled; otherwise they end by themselves. */
+            readonly at_once: boolean;
+        };
+        /** @description A queue to add. */
+        readonly QueueRequest: {
+            /** @description 1 to 63 lower-case letters, digits and `-`. */
+            readonly name: string;
+            /** @description How it asks for allocations. */
+            readonly settings: components["schemas"]["QueueSettings"];
+        };
+        /** @description How a queue asks another scheduler for allocations. */
+        readonly QueueSettings: {
+            /** @description Line of shell after all workers of an allocation. */
+            readonly after: string;
+            /** @description More arguments for its command that submits a job. */
+            readonly arguments: readonly string[];
+            /** @description The other scheduler: `slurm`. */
+            readonly backend: string;
+            /** @description The most allocations that wait for their start. */
+            readonly backlog: number;
+            /** @description Line of shell before each worker. */
+            readonly before: string;
+            /** @description Seconds after which a worker without a trial ends. */
+            readonly idle_timeout: number;
+            /** @description Labels of its workers. */
+            readonly labels: {
+                readonly [key: string]: string;
+            };
+            /** @description The most workers at once, waiting ones included. */
+            readonly max_workers: number;
+            /** @description The fraction of its slots that trials must keep busy for a further allocation. */
+            readonly min_utilization: number;
+            /** @description Pool of its workers; empty: the default pool. */
+            readonly pool: string;
+            /** @description Slots of a worker; null: each worker finds out by itself. */
+            readonly slots: number | null;
+            /** @description Directory for the state of workers, for a shell on the node; empty: `$TMPDIR`. */
+            readonly state_root: string;
+            /** @description Seconds that an allocation lasts at most. */
+            readonly time_limit: number;
+            /** @description Number of workers of an allocation. */
+            readonly workers: number;
+            /** @description Words before the command of each worker. */
+            readonly wrap: string;
+        };
+        /** @description A text of a queue or an allocation. */
+        readonly QueueText: {
+            /** @description The scripts of an allocation, or what it wrote. */
+            readonly text: string;
+        };
         /** @description Limits of a workspace; null: no limit. */
         readonly Quota: {
             /** @description experiments that have not ended */
@@ -1787,6 +1909,8 @@ export interface components {
         };
         /** @description A worker. */
         readonly Worker: {
+            /** @description QUEUE/NUMBER of the allocation that it runs in; null: none. */
+            readonly allocation: string | null;
             /** @description The attempts that run on the worker. */
             readonly attempts: readonly components["schemas"]["AttemptName"][];
             /** @description Why it can't store checkpoints of experiments without `checkpoint_storage`; null if it can. */
@@ -1891,6 +2015,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Allocation = components['schemas']['Allocation'];
 export type ApiDescription = components['schemas']['ApiDescription'];
 export type AskedTrial = components['schemas']['AskedTrial'];
 export type AskedTrials = components['schemas']['AskedTrials'];
@@ -1971,6 +2096,13 @@ export type ProblemItem = components['schemas']['ProblemItem'];
 export type ProgramChange = components['schemas']['ProgramChange'];
 export type ProgramRequest = components['schemas']['ProgramRequest'];
 export type QuarantineRequest = components['schemas']['QuarantineRequest'];
+export type Queue = components['schemas']['Queue'];
+export type QueueCheck = components['schemas']['QueueCheck'];
+export type QueueList = components['schemas']['QueueList'];
+export type QueueRemoval = components['schemas']['QueueRemoval'];
+export type QueueRequest = components['schemas']['QueueRequest'];
+export type QueueSettings = components['schemas']['QueueSettings'];
+export type QueueText = components['schemas']['QueueText'];
 export type Quota = components['schemas']['Quota'];
 export type QuotaRequest = components['schemas']['QuotaRequest'];
 export type QuotaUse = components['schemas']['QuotaUse'];
