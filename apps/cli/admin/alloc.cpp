@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/admin/queue_settings.hpp"
 #include "cli/client/answers.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/shapes.hpp"
@@ -26,124 +27,6 @@ constexpr const char* queues_target = "/api/v1/queues";
 
 std::string target_of(const std::string& queue) {
   return std::string(queues_target) + "/" + net::percent_encoded(queue);
-}
-
-/// "8h", "30m", "90s", "2d" or seconds.
-Outcome<double> duration_from(const std::string& option, const std::string& text) {
-  const std::string_view units = "smhd";
-  constexpr double seconds[] = {1, 60, 3'600, 86'400};
-  const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.back());
-  const bool has_unit = unit != std::string_view::npos;
-  const auto number = engine::number_in<double>(has_unit ? text.substr(0, text.size() - 1) : text);
-  if (!number || !std::isfinite(*number) || *number <= 0) {
-    return usage_failure(option + " is \"" + printable(text) +
-                         "\"; it must be a time, as 8h, 30m, 90s or 2d");
-  }
-  return *number * (has_unit ? seconds[unit] : 1);
-}
-
-Outcome<std::uint64_t> count_from(const std::string& option, const std::string& text) {
-  const auto number = engine::number_in<std::uint64_t>(text);
-  if (!number || *number == 0) {
-    return usage_failure(option + " is \"" + printable(text) + "\"; it must be a whole number above 0");
-  }
-  return *number;
-}
-
-/// Changes the setting that an option names; nothing: it is done.
-std::optional<Failure> take(api::QueueSettings& settings, const std::string& key, const std::string& text) {
-  const std::string option = "--" + key;
-  const auto take_count = [&](std::uint64_t& to) -> std::optional<Failure> {
-    const auto number = count_from(option, text);
-    if (!number) {
-      return number.failure();
-    }
-    to = *number;
-    return std::nullopt;
-  };
-  const auto take_time = [&](double& to) -> std::optional<Failure> {
-    const auto time = duration_from(option, text);
-    if (!time) {
-      return time.failure();
-    }
-    to = *time;
-    return std::nullopt;
-  };
-  if (key == "time-limit") {
-    return take_time(settings.time_limit);
-  }
-  if (key == "idle-timeout") {
-    return take_time(settings.idle_timeout);
-  }
-  if (key == "workers-per-alloc") {
-    return take_count(settings.workers);
-  }
-  if (key == "backlog") {
-    return take_count(settings.backlog);
-  }
-  if (key == "max-workers") {
-    return take_count(settings.max_workers);
-  }
-  if (key == "slots") {
-    if (text == "auto") {
-      settings.slots.reset();
-      return std::nullopt;
-    }
-    settings.slots = 1;
-    return take_count(*settings.slots);
-  }
-  if (key == "min-utilization") {
-    const auto number = engine::number_in<double>(text);
-    if (!number) {
-      return usage_failure(option + " is \"" + printable(text) + "\"; it must be a number from 0 to 1");
-    }
-    settings.min_utilization = *number;
-    return std::nullopt;
-  }
-  std::string* const to = key == "pool"         ? &settings.pool
-                          : key == "state-root" ? &settings.state_root
-                          : key == "before"     ? &settings.before
-                          : key == "after"      ? &settings.after
-                          : key == "wrap"       ? &settings.wrap
-                                                : nullptr;
-  if (to == nullptr) {
-    return usage_failure(
-        "\"" + printable(key) +
-        "\" is no setting of a queue; settings: time-limit, workers-per-alloc, backlog, "
-        "max-workers, slots, idle-timeout, min-utilization, pool, state-root, before, after, "
-        "wrap");
-  }
-  *to = text;
-  return std::nullopt;
-}
-
-/// The settings that `alloc add` has without options.
-api::QueueSettings usual_settings() {
-  api::QueueSettings settings;
-  settings.time_limit = 8 * 3'600;
-  settings.idle_timeout = 300;
-  settings.min_utilization = 0.5;
-  return settings;
-}
-
-Outcome<api::QueueRequest> request_from(const AllocOptions& options) {
-  api::QueueRequest request{options.queue, usual_settings()};
-  request.settings.backend = options.backend;
-  request.settings.arguments = options.arguments;
-  for (const auto& [key, text] : options.settings) {
-    if (auto failure = take(request.settings, key, text)) {
-      return *std::move(failure);
-    }
-  }
-  for (const std::string& label : options.labels) {
-    const std::size_t equals = label.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return usage_failure("--label is \"" + printable(label) + "\"; it must be KEY=VALUE");
-    }
-    request.settings.labels[label.substr(0, equals)] = label.substr(equals + 1);
-  }
-  request.settings.max_workers = std::max(request.settings.max_workers, request.settings.workers);
-  return request;
 }
 
 std::string allocation_text(const api::Allocation& allocation) {
@@ -246,22 +129,27 @@ Outcome<bool> check(const Server& server, const api::QueueRequest& request, cons
   return checked->would_start;
 }
 
-Failure would_not_start() {
-  return Failure{Exit::conflict, engine::Errc::wrong_state,
-                 "an allocation of this queue would not start; change its arguments, or use --no-check"};
+/// Why no allocation of the queue would start; nothing: one would.
+std::optional<Failure> problem_with(const Server& server, const api::QueueRequest& request,
+                                    const Output& output) {
+  const Output quiet(Output::Format::table);
+  const Outcome<bool> starts = check(server, request, output.json() ? quiet : output);
+  if (starts && *starts) {
+    return std::nullopt;
+  }
+  return starts ? Failure{Exit::conflict, engine::Errc::wrong_state,
+                          "an allocation of the queue " + request.name +
+                              " would not start; change its arguments, or use --no-check"}
+                : starts.failure();
 }
 
 int add(const Server& server, const AllocOptions& options, const Output& output) {
-  const auto request = request_from(options);
+  const auto request = queue_request(options);
   if (!request) {
     return output.fail(request.failure());
   }
-  if (!options.no_check) {
-    const Output quiet(Output::Format::table);
-    const Outcome<bool> starts = check(server, *request, output.json() ? quiet : output);
-    if (!starts || !*starts) {
-      return output.fail(starts ? would_not_start() : starts.failure());
-    }
+  if (const auto failure = options.no_check ? std::nullopt : problem_with(server, *request, output)) {
+    return output.fail(*failure);
   }
   return finish(server.client().post(queues_target, *proto::encode_value(*request).as_map()), output,
                 "queue " + options.queue + " asks for allocations when trials wait\n");
@@ -275,15 +163,61 @@ int change(const Server& server, const AllocOptions& options, const Output& outp
   api::QueueSettings settings = queue->settings;
   for (const std::string& assignment : options.assignments) {
     const std::size_t equals = assignment.find('=');
-    const auto failure = equals == std::string::npos
-                             ? usage_failure("\"" + printable(assignment) + "\" must be SETTING=VALUE")
-                             : take(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
+    const auto failure =
+        equals == std::string::npos
+            ? usage_failure("\"" + printable(assignment) + "\" must be SETTING=VALUE")
+            : change_setting(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
     if (failure) {
       return output.fail(*failure);
     }
   }
   return finish(server.client().put(target_of(options.queue) + "/settings", proto::encode_value(settings)),
                 output, "queue " + options.queue + " is changed\n");
+}
+
+/// Adds the queues of a file that are not there, and changes those that are others there. All of them are
+/// checked before the first is changed.
+int apply(const Server& server, const AllocOptions& options, const Output& output) {
+  const auto wanted = queues_in_file(options.file);
+  const auto present = read_as<api::QueueList>(server.client().get(queues_target));
+  if (!wanted || !present) {
+    return output.fail(wanted ? present.failure() : wanted.failure());
+  }
+  const auto now = [&present](const std::string& name) {
+    return std::find_if(present->queues.begin(), present->queues.end(),
+                        [&name](const api::Queue& queue) { return queue.name == name; });
+  };
+  const auto is_there = [&](const api::QueueRequest& queue) {
+    const auto found = now(queue.name);
+    return found != present->queues.end() &&
+           proto::encode_value(found->settings) == proto::encode_value(queue.settings);
+  };
+  for (const api::QueueRequest& queue : *wanted) {
+    if (const auto failure =
+            options.no_check || is_there(queue) ? std::nullopt : problem_with(server, queue, output)) {
+      return output.fail(*failure);
+    }
+  }
+  for (const api::QueueRequest& queue : *wanted) {
+    const bool is_new = now(queue.name) == present->queues.end();
+    if (is_there(queue)) {
+      output.print("queue " + queue.name + " is as in the file\n");
+    } else if (const int failed =
+                   finish(is_new ? server.client().post(queues_target, *proto::encode_value(queue).as_map())
+                                 : server.client().put(target_of(queue.name) + "/settings",
+                                                       proto::encode_value(queue.settings)),
+                          output, "queue " + queue.name + (is_new ? " is added\n" : " is changed\n"))) {
+      return failed;
+    }
+  }
+  for (const api::Queue& queue : present->queues) {
+    if (std::none_of(wanted->begin(), wanted->end(),
+                     [&queue](const api::QueueRequest& one) { return one.name == queue.name; })) {
+      output.print("queue " + queue.name + " is not in the file; hpsearch alloc remove " + queue.name +
+                   " removes it\n");
+    }
+  }
+  return 0;
 }
 
 int list(const Server& server, const Output& output) {
@@ -337,6 +271,9 @@ int alloc(const std::string& what, const AllocOptions& options, const Output& ou
   if (what == "add") {
     return add(*server, options, output);
   }
+  if (what == "apply") {
+    return apply(*server, options, output);
+  }
   if (what == "list") {
     return list(*server, output);
   }
@@ -372,8 +309,8 @@ int alloc(const std::string& what, const AllocOptions& options, const Output& ou
     return output.fail(queue.failure());
   }
   if (what == "check") {
-    const Outcome<bool> starts = check(*server, {queue->name, queue->settings}, output);
-    return starts && *starts ? 0 : output.fail(starts ? would_not_start() : starts.failure());
+    const auto failure = problem_with(*server, {queue->name, queue->settings}, output);
+    return failure ? output.fail(*failure) : 0;
   }
   if (output.json()) {
     output.data(*answer);

@@ -273,6 +273,14 @@ void add_alloc_verbs(VerbBuilder& build) {
   adding.add_flag("--no-check", build.given.alloc.no_check,
                   "Add the queue whatever the other scheduler says");
   adding.add_option("ARGUMENT", build.given.alloc.arguments, "After --: arguments for sbatch, as -p gpu");
+  CLI::App& applying = add_verb("apply", "Add and change queues until they are as in a file");
+  applying
+      .add_option(
+          "FILE", build.given.alloc.file,
+          "queues: {NAME: {time-limit: 8h, arguments: [-p, gpu]}}, with the options of alloc add; - reads\n"
+          "standard input")
+      ->required();
+  applying.add_flag("--no-check", build.given.alloc.no_check, "Whatever the other scheduler says");
   add_verb("list", "List the queues");
   const auto add_of_queue = [&](const char* name, const char* about) -> CLI::App& {
     CLI::App& added = add_verb(name, about);

@@ -297,6 +297,7 @@ struct WorkspaceOptions {
 /// Queues of allocations.
 struct AllocOptions {
   std::string queue;  ///< For log: QUEUE/NUMBER.
+  std::string file;   ///< For apply.
   std::string backend = "slurm";
   std::map<std::string, std::string> settings;  ///< By option, without its dashes.
   std::vector<std::string> labels;              ///< KEY=VALUE
@@ -306,7 +307,7 @@ struct AllocOptions {
   bool at_once = false;  ///< For remove.
   ServerOptions server;
 };
-/// "add", "list", "show", "log", "script", "check", "pause", "resume", "set", "remove" or "explain".
+/// "add", "apply", "list", "show", "log", "script", "check", "pause", "resume", "set", "remove" or "explain".
 [[nodiscard]] int alloc(const std::string& what, const AllocOptions& options, const Output& output);
 
 struct UsageOptions {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hpsearch/engine/alloc/queue.hpp"
+
 namespace hpsearch::daemon {
 namespace {
 
@@ -81,6 +83,38 @@ void add_workers_and_slots(proto::PrometheusText& text, const Runtime* runtime, 
   }
 }
 
+/// Queues and their live allocations, over all queues: their names are without bound.
+void add_queues(proto::PrometheusText& text, const Runtime* runtime) {
+  using Allocation = engine::AllocationRecord::State;
+  using Queue = engine::QueueRecord::State;
+  std::map<Queue, std::uint64_t> queues{{Queue::active, 0}, {Queue::paused, 0}, {Queue::removed, 0}};
+  std::map<Allocation, std::uint64_t> allocations{
+      {Allocation::wanted, 0}, {Allocation::submitted, 0}, {Allocation::running, 0}};
+  if (runtime != nullptr) {
+    for (const auto& [name, queue] : runtime->engine().queues()) {
+      ++queues[queue.state];
+      for (const auto& [number, allocation] : queue.allocations) {
+        if (engine::is_live(allocation)) {
+          ++allocations[allocation.state];
+        }
+      }
+    }
+  }
+  text.family("queues", gauge, "Queues of allocations by state: active, paused, removed (with allocations).",
+              {"state"});
+  for (const auto& [state, number] : queues) {
+    text.sample(static_cast<double>(number), {engine::name_of(state)});
+  }
+  text.family(
+      "allocations", gauge,
+      "Allocations that have not ended, by state: wanted (not known to be submitted), submitted (waits "
+      "for its start), running.",
+      {"state"});
+  for (const auto& [state, number] : allocations) {
+    text.sample(static_cast<double>(number), {engine::name_of(state)});
+  }
+}
+
 }  // namespace
 
 void add_worker_metrics(proto::PrometheusText& text, const Runtime* runtime, const WorkerSessions* sessions,
@@ -88,6 +122,7 @@ void add_worker_metrics(proto::PrometheusText& text, const Runtime* runtime, con
   const WorkerCounts none;
   const WorkerCounts& counts = sessions == nullptr ? none : sessions->counts();
   add_workers_and_slots(text, runtime, pools);
+  add_queues(text, runtime);
   text.family("worker_heartbeat_age_seconds", histogram,
               "How long a worker had been silent when its next message came.");
   text.sample(counts.silence);

@@ -9,6 +9,7 @@ import {Link} from "../../design/link";
 import {Menu} from "../../design/menu";
 import {SearchField} from "../../design/search_field";
 import {StateMark} from "../../design/state_mark";
+import {Queues} from "./queues";
 import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
 import {readSlots, readWorkers} from "./read_workers";
 import type {PageProps} from "../page_props";
@@ -56,6 +57,7 @@ export default function Workers({query}: PageProps) {
             <div class="section-head list-head">
                 <h1>{t("nav.workers")}</h1>
             </div>
+            <Queues />
             <View resource={list}>
                 {(workers) => {
                     if (workers.length === 0)
