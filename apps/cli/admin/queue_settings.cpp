@@ -40,7 +40,8 @@ Outcome<std::uint64_t> count_from(const std::string& option, const std::string& 
 
 }  // namespace
 
-std::optional<Failure> change_setting(api::QueueSettings& settings, const std::string& key, const std::string& text) {
+std::optional<Failure> change_setting(api::QueueSettings& settings, const std::string& key,
+                                      const std::string& text) {
   const std::string option = "--" + key;
   const auto take_count = [&](std::uint64_t& to) -> std::optional<Failure> {
     const auto number = count_from(option, text);
@@ -215,13 +216,15 @@ Outcome<std::vector<api::QueueRequest>> queues_in_file(const std::string& file) 
   }
   const Value* queues = read.tree->at_path("queues");
   if (queues == nullptr || queues->as_map() == nullptr || read.tree->as_map()->size() != 1) {
-    return wrong_in_file(file, read.lines, {"", "the file must have one key, queues", "a map of queues by name"});
+    return wrong_in_file(file, read.lines,
+                         {"", "the file must have one key, queues", "a map of queues by name"});
   }
   std::vector<api::QueueRequest> wanted;
   for (const auto& [name, given] : *queues->as_map()) {
     const std::string path = "queues." + name;
     if (given.as_map() == nullptr) {
-      return wrong_in_file(file, read.lines, {path, "is no map", "the settings of alloc add, as time-limit: 8h"});
+      return wrong_in_file(file, read.lines,
+                           {path, "is no map", "the settings of alloc add, as time-limit: 8h"});
     }
     api::QueueRequest queue{name, usual_queue_settings()};
     for (const auto& [key, value] : *given.as_map()) {

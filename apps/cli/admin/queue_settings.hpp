@@ -19,8 +19,8 @@ namespace hpsearch::cli {
 /// The queue that the options describe.
 [[nodiscard]] Outcome<api::QueueRequest> queue_request(const AllocOptions& options);
 
-/// The queues of a file, in YAML or JSON, by name: `queues: {gpu: {time-limit: 8h, arguments: [-p, gpu]}}`. Settings
-/// are named as the options of `alloc add`.
+/// The queues of a file, in YAML or JSON, by name: `queues: {gpu: {time-limit: 8h, arguments: [-p, gpu]}}`.
+/// Settings are named as the options of `alloc add`.
 [[nodiscard]] Outcome<std::vector<api::QueueRequest>> queues_in_file(const std::string& file);
 
 }  // namespace hpsearch::cli

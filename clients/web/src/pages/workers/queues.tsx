@@ -21,9 +21,7 @@ function actionsOf(queue: Queue, reload: () => void): MenuItem[] {
     };
     if (!isServed("/queues/{queue}/pause") || queue.state === "removed") return [];
     return [
-        queue.state === "paused"
-            ? {label: t("queues.resume"), perform: send("resume")}
-            : {label: t("queues.pause"), perform: send("pause")},
+        queue.state === "paused" ? {label: t("queues.resume"), perform: send("resume")} : {label: t("queues.pause"), perform: send("pause")},
         {
             label: t("queues.remove_dots"),
             danger: true,
