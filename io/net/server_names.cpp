@@ -114,6 +114,25 @@ std::string endpoint_for_others(const std::string& listens_at, const std::string
   return std::string(scheme) + (needs_brackets ? "[" + host + "]" : host) + ":" + port;
 }
 
+std::string own_address(const std::string& name) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host_of(name + ":0").c_str(), nullptr, &wanted, &found) != 0) {
+    return "";
+  }
+  const std::vector<std::string> own = names_of_server("0.0.0.0:0");
+  std::string address;
+  for (const addrinfo* at = found; at != nullptr && address.empty(); at = at->ai_next) {
+    const std::string text = text_of(at->ai_addr);
+    if (std::find(own.begin(), own.end(), text) != own.end()) {
+      address = at->ai_family == AF_INET6 ? "[" + text + "]" : text;
+    }
+  }
+  ::freeaddrinfo(found);
+  return address;
+}
+
 bool needs_ipv6(const std::string& endpoint) {
   constexpr std::string_view scheme = "tcp://";
   if (!endpoint.starts_with(scheme)) {

@@ -52,7 +52,8 @@ std::string explanation_of(const api::Queue& queue) {
   for (const api::Allocation& allocation : queue.allocations) {
     if (!allocation.end && !allocation.started) {
       text += "allocation " + allocation.name + " waits for its start for " + since(allocation.wanted) +
-              (allocation.job ? ", as job " + printable(*allocation.job) : "") + "\n";
+              (allocation.job ? ", as job " + printable(*allocation.job) : "") +
+              (allocation.waits_for ? ": " + printable(*allocation.waits_for) : "") + "\n";
     }
   }
   const std::string next = queue.state == "removed" ? "it is being removed: its allocations end"

@@ -165,7 +165,7 @@ int list_files(const FilesOptions& options, const Output& output) {
     return output.fail(reached.failure());
   }
   const Server& server = reached->server;
-  if (!server.run_state()) {
+  if (!KeptFiles::are_here(server)) {
     return list_on_daemon(server, reached->experiment, which->trial, output);
   }
   const Outcome<KeptFiles> kept = KeptFiles::of(server, reached->experiment);
@@ -199,7 +199,7 @@ int take_files(const FilesOptions& options, const Output& output) {
   const Server& server = reached->server;
   const std::uint64_t trial = *which->trial;
   const std::string& to = options.which.back();
-  if (!server.run_state() && options.copies) {
+  if (!KeptFiles::are_here(server) && options.copies) {
     return take_from_daemon(server, reached->experiment, trial, to, output);
   }
   const Outcome<KeptFiles> kept = KeptFiles::of(server, reached->experiment);

@@ -36,8 +36,13 @@ KeptFiles::KeptFiles(const StateDirectory& state, const std::string& store, std:
       root_(fs::absolute(state.path())) {
 }
 
+bool KeptFiles::are_here(const Server& server) {
+  std::error_code unknown;
+  return server.run_state() && fs::exists(server.run_state()->worker(), unknown);
+}
+
 Outcome<KeptFiles> KeptFiles::of(const Server& server, std::uint64_t experiment) {
-  if (!server.run_state()) {
+  if (!are_here(server)) {
     return not_found_failure(
         "the files are in trials/STORE/" + std::to_string(experiment) +
         "/TRIAL/files of the state directory of each worker that ran the trial (hpsearch show --trial TRIAL "

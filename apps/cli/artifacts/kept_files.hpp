@@ -32,7 +32,9 @@ class KeptFiles {
 
   /// `store` is the daemon's, from /api/v1/status.
   KeptFiles(const StateDirectory& state, const std::string& store, std::uint64_t experiment);
-  /// not_found: the server belongs to no run, and the files are on its workers.
+  /// The server belongs to a run with a worker on this machine; else the daemon keeps the files.
+  [[nodiscard]] static bool are_here(const Server& server);
+  /// not_found: they are not here.
   [[nodiscard]] static Outcome<KeptFiles> of(const Server& server, std::uint64_t experiment);
 
   /// By number; empty if nothing was ever kept.

@@ -80,6 +80,7 @@ struct RunRecord {
   double engine_seconds = 0;  ///< The part of wall_seconds spent in the engine.
   std::uint64_t slots = 0;    ///< The most slots that the worker had.
   bool allow_network_filesystem = false;
+  std::string workers;  ///< Where jobs of Slurm reached the daemon last; those of a killed run know no other.
 
   friend bool operator==(const RunRecord&, const RunRecord&) = default;
 };
@@ -99,6 +100,7 @@ void spell(auto& fields, proto::Is<RunRecord> auto& record) {
   fields("engine_seconds", record.engine_seconds);
   fields("slots", record.slots);
   fields.maybe("allow_network_filesystem", record.allow_network_filesystem);
+  fields.maybe("workers", record.workers);
 }
 
 /// The record, null if there is none yet, or why it cannot be read.

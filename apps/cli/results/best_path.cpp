@@ -130,7 +130,7 @@ Outcome<Model> find_model(const Server& server, std::uint64_t experiment, const 
   if (const TakenCheckpoint checkpoint = checkpoint_of(best); !checkpoint.path.empty()) {
     return Model{Model::Kind::checkpoint, checkpoint.path};
   }
-  if (server.run_state()) {
+  if (KeptFiles::are_here(server)) {
     const Outcome<KeptFiles> kept = KeptFiles::of(server, experiment);
     if (!kept) {
       return kept.failure();

@@ -133,14 +133,16 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   PrivateCluster out(state);
   out.daemon_.name = "hpsearchd";
   out.daemon_.log = state.daemon_log();
-  // Unix sockets only: no other user of this machine can connect. The command that starts it has already
-  // checked the context, with its own limit.
-  out.daemon_.argv = {find_program("hpsearchd"),
-                      "--state-dir",
-                      state.daemon().string(),
-                      "--context-limit",
-                      std::to_string(context::largest_limit_megabytes),
-                      "--no-kept-files"};  // The worker's kept files are on the same machine.
+  // The command that starts it has already checked the context, with its own limit.
+  out.daemon_.argv = {find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--context-limit",
+                      std::to_string(context::largest_limit_megabytes)};
+  if (permissions.workers.empty()) {  // Unix sockets only: no other user of this machine can connect.
+    out.daemon_.argv.emplace_back("--no-kept-files");  // The worker's kept files are on the same machine.
+  } else {
+    const std::string host = permissions.workers.substr(6, permissions.workers.rfind(':') - 6);
+    out.daemon_.argv.insert(out.daemon_.argv.end(),
+                            {"--http", host + ":0", "--tls-self-signed", "--workers", permissions.workers});
+  }
   if (permissions.network == files::NetworkFileSystems::allowed) {
     out.daemon_.argv.emplace_back("--allow-network-filesystem");
   }
@@ -156,6 +158,8 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   if (permissions.take_over) {
     out.daemon_.argv.pop_back();
   }
+  // A restart keeps the port that was free: workers know it.
+  std::replace(out.daemon_.argv.begin(), out.daemon_.argv.end(), permissions.workers, out.workers_);
   return out;
 }
 

@@ -31,6 +31,8 @@ class PrivateCluster {
     files::NetworkFileSystems network = files::NetworkFileSystems::refused;
     bool take_over = false;  ///< Take the directory over from another host's daemon; only once, not at a
                              ///< restart.
+    std::string workers{};   ///< "tcp://HOST:PORT" where workers of other machines reach it, with a key; port
+                             ///< 0 is a free one. "" = no other machine and no other user reaches it.
   };
 
   /// Starts the daemon and waits until it answers. If helpers of an earlier, killed run are still ending,
@@ -47,6 +49,9 @@ class PrivateCluster {
                                                         const Hurry& hurry);
 
   [[nodiscard]] const Client& client() const noexcept { return client_; }
+
+  /// Where the daemon listens for workers.
+  [[nodiscard]] const std::string& workers() const noexcept { return workers_; }
 
   /// Restarts processes that have died. Call it at least every second. Fails if restarting is pointless.
   [[nodiscard]] Outcome<engine::Done> look_after(const Say& say);

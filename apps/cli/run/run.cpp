@@ -10,6 +10,7 @@
 #include "cli/render/text.hpp"
 #include "cli/run/run_changes.hpp"
 #include "cli/run/run_directory.hpp"
+#include "cli/run/run_queue.hpp"
 #include "cli/run/run_session.hpp"
 #include "cli/run/run_submission.hpp"
 #include "cli/run/run_watch.hpp"
@@ -76,7 +77,10 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
       return resumed.failure();
     }
   }
-  if (const auto started = run.cluster->start_worker(run.options.slots, run.say(), run.hurry()); !started) {
+  const auto started = run.options.on_slurm
+                           ? begin_queue(run)
+                           : run.cluster->start_worker(run.options.slots, run.say(), run.hurry());
+  if (!started) {
     return started.failure();
   }
   run.view.say(std::string(run.resumes ? "continuing experiment " : "experiment ") +
@@ -90,16 +94,26 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
 }
 
 Outcome<Exit> search(RunSession& run, bool& paused) {
+  const auto workers = run.options.on_slurm ? address_for_nodes(run) : Outcome<std::string>(std::string());
+  if (!workers) {
+    return workers.failure();
+  }
   auto cluster = PrivateCluster::start(
       run.state,
       {.network = run.record.allow_network_filesystem ? files::NetworkFileSystems::allowed
                                                       : files::NetworkFileSystems::refused,
-       .take_over = run.options.take_over},
+       .take_over = run.options.take_over,
+       .workers = *workers},
       run.say(), run.hurry());
   if (!cluster) {
     return cluster.failure();
   }
   run.cluster.emplace(std::move(*cluster));
+  if (run.options.on_slurm) {
+    if (const auto starts = check_queue(run); !starts) {
+      return starts.failure();
+    }
+  }
   if (run.resumes) {
     if (const auto same = match_record(run); !same) {
       return same.failure();
@@ -157,6 +171,11 @@ int end(const RunSession& run, const Outcome<Exit>& done, bool paused) {
 
 int run(const RunOptions& options, const Output& output) {
   ::signal(SIGPIPE, SIG_IGN);  // A closed pipe must not end the search.
+  if (options.on_slurm) {
+    if (const auto there = find_slurm(); !there) {
+      return output.fail(there.failure());
+    }
+  }
   RunSession run(options, output);
   run.file = open_experiment_file(options.file, {options.seed, options.name, options.context_directory});
   if (!run.file.problems.empty()) {
@@ -178,6 +197,9 @@ int run(const RunOptions& options, const Output& output) {
   const Outcome<Exit> done = search(run, paused);
   run.view.clear();
   if (run.cluster) {
+    if (!run.record.workers.empty()) {
+      end_queues(run);
+    }
     run.cluster->end([&run] { return run.interrupts.count() > 1; });
   }
   return end(run, done, paused);

@@ -42,7 +42,7 @@ std::string edited_text(const RunSession& run, const std::vector<std::string>& c
 }
 
 std::string with_new_program(const RunSession& run) {
-  return same_command(run.options.command) + " --with-new-program";
+  return same_command(run.options.command, "--with-new-program");
 }
 
 /// The points that a new search can begin with; "" if there is no result.

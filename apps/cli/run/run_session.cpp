@@ -19,7 +19,7 @@ std::filesystem::path RunSession::file_path() const {
 }
 
 std::string RunSession::afresh() const {
-  return same_command(options.command) + " --fresh";
+  return same_command(options.command, "--fresh");
 }
 
 }  // namespace hpsearch::cli

@@ -28,6 +28,7 @@ struct RunSession {
   std::optional<FileLock> lock;
   RunRecord record;
   bool resumes = false;  ///< The directory already had a search.
+  std::string queue;     ///< The name of its queue; "" = it has none.
   std::string edited;    ///< "train.py changed since 14:02", for a search that has ended.
   std::optional<PrivateCluster> cluster;
 

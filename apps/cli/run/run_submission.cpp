@@ -66,7 +66,9 @@ Outcome<Done> begin_record(RunSession& run) {
     run.context = *context;
   }
   read_prior(run.file, {}, run.output);
-  check_start(run.file, {run.context, StartPlace::Machine::this_one, run.options.slots});
+  check_start(run.file, run.options.on_slurm
+                            ? StartPlace{.context = run.context, .machine = StartPlace::Machine::worker}
+                            : StartPlace{run.context, StartPlace::Machine::this_one, run.options.slots});
   if (!run.file.problems.empty()) {
     return usage_failure(run.file.path + " has " + counted(run.file.problems.size(), "problem"));
   }

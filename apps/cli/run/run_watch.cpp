@@ -9,6 +9,7 @@
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
 #include "cli/results/summary.hpp"
+#include "cli/run/run_queue.hpp"
 #include "cli/run/same_command.hpp"
 #include "cli/verbs/failure_hint.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -57,7 +58,9 @@ Outcome<RunWatch> RunWatch::begin(RunSession& run) {
     return status.failure();
   }
   RunWatch watch(run, *std::move(detail), status->cluster);
-  watch.kept_.link_trials();
+  if (!run.options.on_slurm) {  // Else the daemon keeps the files.
+    watch.kept_.link_trials();
+  }
   return watch;
 }
 
@@ -119,7 +122,13 @@ Outcome<Done> RunWatch::look() {
   print_storage(status->storage.why);
   full_disk_.note(status->storage.state == "full", steady_clock::now());
   print_notes();
-  if (const auto why = waiting_.heard(detail_.waits_for.value_or(""), steady_clock::now())) {
+  const auto queue = run_.options.on_slurm ? look_at_queue(run_) : Outcome<std::string>(std::string());
+  if (!queue) {
+    return queue.failure();
+  }
+  const std::string waits = detail_.waits_for.value_or("");
+  if (const auto why =
+          waiting_.heard(waits.empty() || queue->empty() ? waits : *queue, steady_clock::now())) {
     run_.view.say(run_.output.paint(Output::Color::yellow, *why), /*important=*/true);
   }
   const auto workers = every_entry(run_.client(), "/api/v1/workers", &api::WorkerPage::workers);
@@ -132,11 +141,10 @@ Outcome<Done> RunWatch::look() {
   }
   run_.record.slots = std::max(run_.record.slots, slots);
   if (const std::uint64_t wanted = run_.file.config ? run_.file.config->resources.slots_per_trial : 0;
-      slots > 0 && wanted > slots) {
+      !run_.options.on_slurm && slots > 0 && wanted > slots) {
     return usage_failure("resources.slots_per_trial is " + std::to_string(wanted) +
                          ", and no worker has more than " + counted(slots, "slot") +
-                         ": this machine is the only worker. Change it, then run: " +
-                         same_command(run_.options.command) + " --fresh");
+                         ": this machine is the only worker. Change it, then run: " + run_.afresh());
   }
   return Done{};
 }

@@ -1,5 +1,7 @@
 #include "cli/run/same_command.hpp"
 
+#include <algorithm>
+
 namespace hpsearch::cli {
 namespace {
 
@@ -28,9 +30,15 @@ std::string command_text(const std::vector<std::string>& words) {
   return out;
 }
 
-std::string same_command(std::vector<std::string> command) {
-  std::erase_if(command,
-                [](const std::string& word) { return word == "--fresh" || word == "--with-new-program"; });
+std::string same_command(std::vector<std::string> command, const std::string& with) {
+  const auto own = std::find(command.begin(), command.end(), "--");
+  const auto kept = std::remove_if(command.begin(), own, [](const std::string& word) {
+    return word == "--fresh" || word == "--with-new-program";
+  });
+  const auto place = command.erase(kept, own);
+  if (!with.empty()) {
+    command.insert(place, with);
+  }
   return command_text(command);
 }
 

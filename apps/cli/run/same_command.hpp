@@ -9,7 +9,7 @@ namespace hpsearch::cli {
 [[nodiscard]] std::string command_text(const std::vector<std::string>& words);
 
 /// The command that continues a search: as it was typed, quoted for a shell, without --fresh and
-/// --with-new-program.
-[[nodiscard]] std::string same_command(std::vector<std::string> command);
+/// --with-new-program. `with`: an option to add.
+[[nodiscard]] std::string same_command(std::vector<std::string> command, const std::string& with = "");
 
 }  // namespace hpsearch::cli

@@ -225,6 +225,33 @@ void add_workspace_verbs(VerbBuilder& build) {
   }
 }
 
+std::vector<CLI::Option*> add_queue_options(CLI::App& to, AllocOptions& options) {
+  constexpr std::pair<const char*, const char*> settings[] = {
+      {"time-limit", "Time of an allocation, as 8h or 30m (8h)"},
+      {"workers-per-alloc", "Workers of an allocation, each on a node of its own (1)"},
+      {"backlog", "Most allocations that wait for their start (1)"},
+      {"max-workers",
+       "Most workers at once, waiting ones included (as many as an allocation has; for run\nas many as "
+       "max_concurrent_trials needs)"},
+      {"idle-timeout", "Time without a trial after which a worker ends (5m)"},
+      {"min-utilization", "Fraction of its slots that trials keep busy in a further allocation (0.5)"},
+      {"state-root", "Directory for the state of workers, for a shell on the node ($TMPDIR)"},
+      {"before", "Line of shell before each worker"},
+      {"after", "Line of shell after all workers of an allocation"},
+      {"wrap", "Words before the command of each worker, as \"apptainer exec image.sif\""},
+  };
+  std::vector<CLI::Option*> added;
+  for (const auto& [name, about] : settings) {
+    added.push_back(to.add_option_function<std::string>(
+        std::string("--") + name,
+        [&options, key = std::string(name)](const std::string& text) { options.settings[key] = text; },
+        about));
+  }
+  added.push_back(to.add_flag("--no-check", options.no_check,
+                              "Ask for allocations whatever the other scheduler says about them first"));
+  return added;
+}
+
 void add_alloc_verbs(VerbBuilder& build) {
   CLI::App& group =
       *build.app.add_subcommand("alloc", "Manage queues that ask Slurm for workers when trials wait");
@@ -245,33 +272,16 @@ void add_alloc_verbs(VerbBuilder& build) {
       ->check(CLI::IsMember({"slurm"}));
   adding.add_option("--name", build.given.alloc.queue, "Name of the queue: lower-case letters, digits and -")
       ->required();
-  const std::pair<const char*, const char*> settings[] = {
-      {"time-limit", "Time of an allocation, as 8h or 30m (8h)"},
-      {"workers-per-alloc", "Workers of an allocation, each on a node of its own (1)"},
-      {"backlog", "Most allocations that wait for their start (1)"},
-      {"max-workers", "Most workers at once, waiting ones included (as many as an allocation has)"},
-      {"slots", "Slots of a worker, or auto: each finds out by itself (auto)"},
-      {"idle-timeout", "Time without a trial after which a worker ends (5m)"},
-      {"min-utilization", "Fraction of its slots that trials keep busy in a further allocation (0.5)"},
-      {"pool", "Resource pool of its workers (default)"},
-      {"state-root", "Directory for the state of workers, for a shell on the node ($TMPDIR)"},
-      {"before", "Line of shell before each worker"},
-      {"after", "Line of shell after all workers of an allocation"},
-      {"wrap", "Words before the command of each worker, as \"apptainer exec image.sif\""},
-  };
-  for (const auto& [name, about] : settings) {
-    adding.add_option_function<std::string>(
-        std::string("--") + name,
-        [&build, key = std::string(name)](const std::string& text) {
-          build.given.alloc.settings[key] = text;
-        },
-        about);
-  }
+  add_queue_options(adding, build.given.alloc);
+  adding.add_option_function<std::string>(
+      "--slots", [&build](const std::string& text) { build.given.alloc.settings["slots"] = text; },
+      "Slots of a worker, or auto: each finds out by itself (auto)");
+  adding.add_option_function<std::string>(
+      "--pool", [&build](const std::string& text) { build.given.alloc.settings["pool"] = text; },
+      "Resource pool of its workers (default)");
   adding
       .add_option("--label", build.given.alloc.labels, "KEY=VALUE, a label of its workers. Can be repeated")
       ->take_all();
-  adding.add_flag("--no-check", build.given.alloc.no_check,
-                  "Add the queue whatever the other scheduler says");
   adding.add_option("ARGUMENT", build.given.alloc.arguments, "After --: arguments for sbatch, as -p gpu");
   CLI::App& applying = add_verb("apply", "Add and change queues until they are as in a file");
   applying

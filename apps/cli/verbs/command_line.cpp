@@ -1,9 +1,11 @@
 #include "cli/verbs/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/verbs/usage_error.hpp"
 #include "cli/verbs/verb_groups.hpp"
@@ -71,6 +73,16 @@ void add_everything(VerbBuilder& build) {
       build.add("version", "Print the version", [](const Output& output) { return version(output); }));
 }
 
+/// The "--" of `run … --on slurm -- -p gpu`; the end without one. Elsewhere "--" only ends the options.
+std::vector<std::string>::const_iterator begin_of_sbatch_words(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const bool on_slurm = std::find(words.begin(), end, "run") != end &&
+                        std::any_of(words.begin(), end, [](const std::string& word) {
+                          return word == "--on" || word.starts_with("--on=");
+                        });
+  return on_slurm ? end : words.end();
+}
+
 void take_server_from_environment(Arguments& given) {
   const char* server = std::getenv("HPSEARCH_SERVER");
   if (!given.server.server && !given.server.state_dir && server != nullptr && *server != '\0') {
@@ -88,8 +100,11 @@ int run_command_line(int argc, char** argv) {
   CLI::App app("Asynchronous hyperparameter search.", "hpsearch");
   VerbBuilder build{app};
   add_everything(build);
+  const std::vector<std::string> words(argv, argv + argc);
+  const auto sbatch = begin_of_sbatch_words(words);
+  build.given.run.queue.arguments.assign(sbatch == words.end() ? sbatch : sbatch + 1, words.end());
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(sbatch - words.begin()), argv);
   } catch (const CLI::CallForHelp&) {
     const auto [about, called] = chosen_in(app);
     const std::size_t own_name = called.rfind(' ');
@@ -99,7 +114,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return Output(guess_format(argc, argv)).fail(usage_failure(explain(app, error)));
   }
-  build.given.run.command.assign(argv, argv + argc);
+  build.given.run.command = words;
   const Output output(build.given.format == "json" ? Output::Format::json : Output::Format::table);
   take_server_from_environment(build.given);
   const int status = build.action(output);

@@ -5,16 +5,35 @@
 
 namespace hpsearch::cli {
 
+namespace {
+
+void add_slurm_options(CLI::App& verb, RunOptions& options) {
+  CLI::Option* on = verb.add_option_function<std::string>(
+      "--on", [&options](const std::string&) { options.on_slurm = true; },
+      "slurm: jobs of Slurm run the trials, for as long as the search lives. What follows -- are\narguments "
+      "for "
+      "sbatch: hpsearch run FILE --on slurm -- -p gpu --gres=gpu:1");
+  on->check(one_of({"slurm"}));
+  std::vector<CLI::Option*> of_slurm = add_queue_options(verb, options.queue);
+  of_slurm.push_back(verb.add_option("--address", options.address,
+                                     "Name or address of this machine that the nodes reach (its host name)"));
+  for (CLI::Option* option : of_slurm) {
+    option->needs(on)->group("With --on slurm");
+  }
+}
+
+}  // namespace
+
 void add_run(VerbBuilder& build) {
-  CLI::App& verb =
-      build.add("run", "Run or continue a search on this machine", [&build](const Output& output) {
-        RunOptions& options = build.given.run;
-        options.file = build.given.file.file;
-        options.seed = build.given.file.seed;
-        options.name = build.given.file.name;
-        options.context_directory = build.given.context_directory;
-        return run(options, output);
-      });
+  CLI::App& verb = build.add("run", "Run or continue a search on this machine, or in jobs of Slurm",
+                             [&build](const Output& output) {
+                               RunOptions& options = build.given.run;
+                               options.file = build.given.file.file;
+                               options.seed = build.given.file.seed;
+                               options.name = build.given.file.name;
+                               options.context_directory = build.given.context_directory;
+                               return run(options, output);
+                             });
   build.add_file(verb);
   build.add_context(verb);
   verb.add_option(
@@ -36,6 +55,7 @@ void add_run(VerbBuilder& build) {
   verb.add_flag("--take-over", build.given.run.take_over,
                 "Continue although another host used the state directory in the last 5 minutes; only if that "
                 "host is gone");
+  add_slurm_options(verb, build.given.run);
 }
 
 void add_file_verbs(VerbBuilder& build) {

@@ -22,11 +22,28 @@ struct ServerOptions {
   std::optional<std::string> state_dir;   ///< State directory of a run, for its private daemon.
 };
 
+/// Queues of allocations.
+struct AllocOptions {
+  std::string queue;  ///< For log: QUEUE/NUMBER.
+  std::string file;   ///< For apply.
+  std::string backend = "slurm";
+  std::map<std::string, std::string> settings;  ///< By option, without its dashes.
+  std::vector<std::string> labels;              ///< KEY=VALUE
+  std::vector<std::string> arguments;           ///< For the other scheduler's command.
+  std::vector<std::string> assignments;         ///< For set: SETTING=VALUE.
+  bool no_check = false;
+  bool at_once = false;  ///< For remove.
+  ServerOptions server;
+};
+
 struct RunOptions {
   std::string file;
   std::optional<std::string> context_directory;
   std::optional<std::string> state_dir;
   std::optional<std::string> slots;  ///< As hpsearch-worker reads them.
+  bool on_slurm = false;  ///< Jobs of Slurm run the trials, by a queue with the settings in `queue`.
+  AllocOptions queue;
+  std::optional<std::string> address;  ///< A name or address of this machine that the nodes reach.
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
   std::uint64_t context_limit = context::default_limit_megabytes;
@@ -294,20 +311,8 @@ struct WorkspaceOptions {
 [[nodiscard]] int workspace_create(const WorkspaceOptions& options, const Output& output);
 [[nodiscard]] int workspace_quota(const WorkspaceOptions& options, const Output& output);
 
-/// Queues of allocations.
-struct AllocOptions {
-  std::string queue;  ///< For log: QUEUE/NUMBER.
-  std::string file;   ///< For apply.
-  std::string backend = "slurm";
-  std::map<std::string, std::string> settings;  ///< By option, without its dashes.
-  std::vector<std::string> labels;              ///< KEY=VALUE
-  std::vector<std::string> arguments;           ///< For the other scheduler's command.
-  std::vector<std::string> assignments;         ///< For set: SETTING=VALUE.
-  bool no_check = false;
-  bool at_once = false;  ///< For remove.
-  ServerOptions server;
-};
-/// "add", "apply", "list", "show", "log", "script", "check", "pause", "resume", "set", "remove" or "explain".
+/// The commands of `hpsearch alloc`: "add", "apply", "list", "show", "log", "script", "check", "pause",
+/// "resume", "set", "remove" or "explain".
 [[nodiscard]] int alloc(const std::string& what, const AllocOptions& options, const Output& output);
 
 struct UsageOptions {

@@ -62,16 +62,22 @@ std::string tail_of(const fs::path& path, std::size_t most) {
   return text;
 }
 
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string::npos) {
-    return "";
+/// The last line that is not one of srun's own, if there is such a line: those only repeat that something
+/// failed.
+std::string last_line(std::string_view text) {
+  std::string_view last;
+  while (!text.empty()) {
+    const std::size_t begin = text.rfind('\n', text.size() - 1);
+    const std::string_view line = begin == std::string_view::npos ? text : text.substr(begin + 1);
+    text.remove_suffix(begin == std::string_view::npos ? text.size() : line.size() + 1);
+    const bool is_empty = line.find_first_not_of(" \t\r") == std::string_view::npos;
+    last = last.empty() && !is_empty ? line : last;
+    if (!is_empty && !line.starts_with("srun: ") && !line.starts_with("slurmstepd: ")) {
+      last = line;
+      break;
+    }
   }
-  const std::size_t begin = text.rfind('\n', end);
-  return text
-      .substr(begin == std::string::npos ? 0 : begin + 1,
-              end - (begin == std::string::npos ? 0 : begin + 1) + 1)
-      .substr(0, 500);
+  return std::string(last.substr(0, 500));
 }
 
 }  // namespace
@@ -303,6 +309,8 @@ void Allocator::take_job(const AllocationRecord& allocation, const slurm::Job& j
     static_cast<void>(runtime_.perform(engine::NoteSubmitted{allocation.name, job.id}));
   }
   const slurm::Standing standing = slurm::standing_of(job);
+  const bool has_reason = standing.phase == slurm::Standing::Phase::waits && job.reason != "None";
+  watched.reason = has_reason ? job.reason : "";
   if (standing.phase == slurm::Standing::Phase::ended) {
     std::string detail = "Slurm: " + job.state;
     if (const auto log = log_of(allocation.name, 4'096); log && allocation.joined == 0) {
@@ -438,6 +446,11 @@ void Allocator::check(const std::string& queue, const QueueSettings& settings,
         }
         return [check = std::move(check), then] { then(check); };
       });
+}
+
+std::string Allocator::reason_of(const AllocationName& name) const {
+  const auto found = watched_.find(name);
+  return found == watched_.end() ? "" : found->second.reason;
 }
 
 engine::Result<std::string> Allocator::log_of(const AllocationName& name, std::size_t most) const {

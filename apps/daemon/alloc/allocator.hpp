@@ -62,6 +62,10 @@ class Allocator {
   void check(const std::string& queue, const engine::QueueSettings& settings,
              std::function<void(const Check&)> then);
 
+  /// Why the allocation has not started, in a word of Slurm, as "Priority"; "" = it runs, or Slurm has not
+  /// said.
+  [[nodiscard]] std::string reason_of(const engine::AllocationName& name) const;
+
   /// What the allocation wrote so far; not_found: nothing. At most the last `most` bytes of each node.
   [[nodiscard]] engine::Result<std::string> log_of(const engine::AllocationName& name,
                                                    std::size_t most) const;
@@ -74,6 +78,7 @@ class Allocator {
     engine::Instant absent_since{};
     unsigned hopeless_looks = 0;  ///< Lists that say that it will not start, in a row.
     engine::Instant canceled_at{};
+    std::string reason;  ///< Why its job waits.
   };
 
   void tick();

@@ -16,6 +16,12 @@ api::Queue queue_now(const RequestContext& context, const engine::QueueRecord& r
   api::Queue queue = api::queue_of(record);
   const auto waiting = context.runtime.engine().trials_waiting_for(record.name);
   queue.trials_waiting = waiting ? *waiting : 0;
+  for (api::Allocation& allocation : queue.allocations) {
+    const auto name = engine::allocation_named(allocation.name);
+    const std::string reason =
+        name && context.about.allocator != nullptr ? context.about.allocator->reason_of(*name) : "";
+    allocation.waits_for = reason.empty() ? std::nullopt : std::optional(reason);
+  }
   return queue;
 }
 

@@ -229,8 +229,11 @@ std::uint64_t failures_in(const AllocationRecord& allocation, Instant now) {
       return 2;
     case AllocationEnd::completed:
     case AllocationEnd::failed:
-    case AllocationEnd::vanished:
-      return allocation.joined == 0 && now - allocation.started_at <= soon ? 1 : 0;
+    case AllocationEnd::vanished: {
+      // One that was never seen running ended between two looks.
+      const bool was_short = allocation.started_at == Instant{} || now - allocation.started_at <= soon;
+      return allocation.joined == 0 && was_short ? 1 : 0;
+    }
     default:
       return 0;
   }

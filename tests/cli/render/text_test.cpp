@@ -73,6 +73,13 @@ TEST(SameCommand, IsQuotedForAShellAndLeavesOutFresh) {
             "hpsearch run 'my file.yaml' --name 'it'\\''s' '' --slots=2");
 }
 
+TEST(SameCommand, OptionsStandBeforeTheWordsForAnotherProgram) {
+  const std::vector<std::string> words{"hpsearch", "run",   "a.yaml", "--fresh",
+                                       "--on",     "slurm", "--",     "--fresh"};
+  EXPECT_EQ(same_command(words), "hpsearch run a.yaml --on slurm -- --fresh");
+  EXPECT_EQ(same_command(words, "--fresh"), "hpsearch run a.yaml --on slurm --fresh -- --fresh");
+}
+
 TEST(ByLength, SortsByNumberAndNotByText) {
   const std::map<std::string, std::uint64_t> counts = {{"9", 3}, {"27", 2}, {"3", 5}};
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> expected = {{3, 5}, {9, 3}, {27, 2}};

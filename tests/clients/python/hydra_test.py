@@ -258,7 +258,7 @@ class Sweep(unittest.TestCase):
         self.assertIn("would wait for the slowest of a batch", said)
 
     def test_settings_without_a_meaning_here_are_refused(self):
-        for setting, what in (("on=slurm:gpu", "Queues of Slurm are not supported yet"), ("direction=[minimize,maximize]",
+        for setting, what in (("on=slurm:gpu", "it must be slurm, with arguments as"), ("sbatch=[-p,gpu]", "sbatch needs on=\"slurm\""), ("direction=[minimize,maximize]",
                               "must be minimize or maximize")):
             said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra.sweeper." + setting, expect=1)
             self.assertIn(what, said)

@@ -107,7 +107,10 @@ class Local(ScriptFolder):
             yield 1.0
 
         for more, kind, word in (
-                ({"on": "slurm:long"}, ValueError, "^on is 'slurm:long'; queues of Slurm are not supported. It must be \"local\" or"),
+                ({"on": "slurm:long"}, ValueError, "^on is 'slurm:long'; it must be \"slurm\", with arguments as sbatch="),
+                ({"sbatch": ["-p", "gpu"]}, ValueError, '^sbatch needs on="slurm"'),
+                ({"on": "slurm", "sbatch": "-p gpu"}, TypeError, "^sbatch is '-p gpu'; it must be a list of words"),
+                ({"on": "slurm", "queue": "8h"}, TypeError, "^queue is '8h'; it must be a dict"),
                 ({"on": "https://head:8077"}, ValueError, r"on=hpsearch.Client\('https://head:8077'\)"),
                 ({"on": 3}, TypeError, "on is a int; it must be"),
                 ({"resume": "maybe"}, ValueError, "auto"),

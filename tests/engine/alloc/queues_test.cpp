@@ -81,6 +81,17 @@ TEST(Queue, PreemptionAndNodeFailuresNeverPauseIt) {
   EXPECT_EQ(cluster.queue().failures, 0U);
 }
 
+TEST(Queue, AnAllocationThatEndsBetweenTwoLooksIsAFailure) {
+  QueueCluster cluster;
+  cluster.add(QueueCluster::settings(1, 1));
+  cluster.create(random_config(4, 4));
+  const auto wanted = cluster.plan(1);
+  ASSERT_EQ(wanted.size(), 1U);
+  cluster.step(NoteEnded{wanted.front(), AllocationEnd::failed, "exit status 1"});
+  EXPECT_EQ(cluster.queue().failures, 1U);
+  EXPECT_EQ(cluster.queue().last_failure, "exit status 1");
+}
+
 TEST(Queue, AWorkerThatJoinsResetsItsFailures) {
   QueueCluster cluster;
   cluster.add(QueueCluster::settings(1, 1));

@@ -22,6 +22,7 @@ from .function_file import FunctionFile
 from .._local.gpus import check_gpus
 from .._local.local import environment
 from .._problems import Conflict
+from .._local.run_options import run_options
 from .._local.search_directory import SearchDirectory
 from .tune_progress import follow_search
 from .._values import plain
@@ -36,7 +37,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
-         slots: Union[None, int, str] = None, preload: Sequence[str] = (), wait: bool = True, progress: bool = True, ask: bool = True,
+         slots: Union[None, int, str] = None, sbatch: Sequence[str] = (), queue: Optional[Mapping[str, Any]] = None,
+         preload: Sequence[str] = (), wait: bool = True, progress: bool = True, ask: bool = True,
          **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
@@ -62,11 +64,15 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     resources: of each trial, as {"gpus": 1}, or the section of the experiment file. ValueError: no machine that the search may
         use has enough GPUs.
     context: a directory; each trial gets a copy of it.
-    on: "local" starts a private daemon and a worker, which go on when this process is killed. With a Client
-        the search runs on its workers, which need this Python at the same path.
+    on: "local" starts a private daemon and a worker, which go on when this process is killed. "slurm" starts the private
+        daemon here, on a login node, and its workers in jobs of Slurm, for as long as the search lives. With a Client the search
+        runs on its workers. Workers on other machines need this Python at the same path.
     resume: "auto", "never" (the name must be new) or "require" (it must exist).
     seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.
-    slots: how many trials run at the same time on this machine; one for each GPU if missing, or one for each core.
+    slots: how many trials run at the same time on this machine, or in each job of Slurm; one for each GPU if missing, or one
+        for each core.
+    sbatch: with on="slurm", arguments for sbatch, as ["-p", "gpu", "--gres=gpu:1"].
+    queue: with on="slurm", options of `hpsearch run --on slurm`, as {"time_limit": "8h", "max_workers": 4}.
     preload: modules that take long to import, as ["torch"]. While a trial runs, its worker starts the interpreter of the next
         trial of its slot and imports them there, so that this trial starts without that wait.
     wait: whether to wait for the end.
@@ -105,6 +111,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     assert space is not None
     modules = _modules(preload)
     check_gpus(resources, on, slots)
+    options = run_options(on, slots, sbatch, queue)
     written = FunctionFile(function, list(space), arguments or {})
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
@@ -121,7 +128,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         experiment = _submit(on, config, written, extra, name, confirmation)
     else:
         directory = SearchDirectory(title)
-        experiment = directory.start(config, written, extra, resume, slots, name is not None, confirmation)
+        experiment = directory.start(config, written, extra, resume, options, name is not None, confirmation)
         if not wait:
             directory.release()
     return follow_search(experiment, title if name else None, progress, confirmation.printed) if wait else experiment
@@ -143,13 +150,13 @@ def _modules(preload: Any) -> List[str]:
 
 def _check_place(on: Any) -> None:
     """ValueError, TypeError: a search cannot run there."""
-    if isinstance(on, Client) or on == "local":
+    if isinstance(on, Client) or on in ("local", "slurm"):
         return
     if not isinstance(on, str):
-        raise TypeError("on is a {}; it must be \"local\" or a hpsearch.Client".format(type(on).__name__))
+        raise TypeError("on is a {}; it must be \"local\", \"slurm\" or a hpsearch.Client".format(type(on).__name__))
     if on.startswith("slurm"):
-        raise ValueError('on is {!r}; queues of Slurm are not supported. It must be "local" or a hpsearch.Client'.format(on))
-    raise ValueError('on is {0!r}; it must be "local" or a client: on=hpsearch.Client({0!r})'.format(on))
+        raise ValueError('on is {!r}; it must be "slurm", with arguments as sbatch=["-p", "gpu"]'.format(on))
+    raise ValueError('on is {0!r}; it must be "local", "slurm" or a client: on=hpsearch.Client({0!r})'.format(on))
 
 
 def _whole(value: Any, name: str) -> int:

@@ -20,7 +20,7 @@ def check_gpus(resources: Optional[Mapping[str, Any]], on: Union[str, Client], s
         wanted = operator.index((resources or {}).get("gpus") or 0)
     except TypeError:
         return  # The daemon refuses it.
-    if wanted <= 0:
+    if wanted <= 0 or on == "slurm":  # Slurm knows which nodes have GPUs.
         return
     cure = 'leave "gpus" out to run on processors, or say how many slots a trial takes: resources={{"slots": {}}}'.format(wanted)
     if isinstance(on, Client):

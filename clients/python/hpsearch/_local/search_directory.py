@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 from .._client.address import Address, is_alive, parse_address, running_daemon
 from .._functions.confirmation import Confirmation
@@ -23,7 +23,7 @@ from .._client.context import changed_files, copy_context
 from .._client.experiment import Experiment
 from .._functions.function_file import FunctionFile
 from .guard import end_of
-from .local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, slots_option, state_home
+from .local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, state_home
 from .._problems import BadRequest, ExperimentFailed, Unreachable, WrongState
 from .programs import programs
 from .._functions.snapshot import Snapshot
@@ -42,31 +42,32 @@ _ARGUMENTS = {"reproducibility": "seed"}  # Arguments of tune() that have anothe
 class SearchDirectory:
     """The directory of a named search."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, context: Optional[pathlib.Path] = None) -> None:
+        """`context` is the context directory; without, a copy in the directory is."""
         check_platform("hpsearch.tune(on=\"local\")")
         self.name = name
         self.path = state_home() / checked_name(name)
+        self.context = context or self.path / "context"
         self.run_state = self.path / "search"
         self._descriptor = -1  # The descriptor of the lock.
         self._is_new = False
 
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
-              slots: Union[None, int, str], named: bool, confirmation: Confirmation) -> Experiment:
-        """Begins the search, or goes on with it, and returns its experiment when there is one. `named` is whether the caller
-        gave its name.
+              words: List[str], named: bool, confirmation: Confirmation) -> Experiment:
+        """Begins the search, or goes on with it, and returns its experiment when there is one. `words` are options of
+        `hpsearch run`, and `named` is whether the caller gave its name.
 
         The name belongs to this process until release(). WrongState: to another process now. ValueError: it is another
         search. TypeError: a value has no form by which a later call with the name could know it.
         """
         where = programs()
-        slots_option(slots)
         self._check_resume(resume)
         make_private(self.path)
         self._descriptor = self._lock()
         try:
             config = self._recorded(config, written, context, named, confirmation)
             runs_already = self._runner() is not None
-            experiment = self._running(where, slots)
+            experiment = self._running(where, words)
             limits = {limit: config["searcher"][limit] for limit in _LIMITS if limit in config["searcher"]}
             present = experiment.config["searcher"]
             if all(present.get(limit) == value for limit, value in limits.items()):
@@ -75,7 +76,7 @@ class SearchDirectory:
                 experiment.set(**limits)
             elif runs_already:  # It was about to end, and has not read the new limits.
                 self.await_end()
-                experiment = self._running(where, slots)
+                experiment = self._running(where, words)
             return experiment
         except BaseException as error:
             try:
@@ -85,6 +86,23 @@ class SearchDirectory:
                     self.end_runner()  # Nothing returns to it.
             finally:
                 self.release()
+            raise
+
+    def run_file(self, adapt: Callable[[Optional[Dict[str, Any]]], Dict[str, Any]], words: List[str], again: bool) -> Experiment:
+        """Runs an experiment, or goes on with it. `adapt` gets the one that is stored, if there is one, and returns the one to run;
+        `again` is whether one that has ended begins again. Else as start()."""
+        where = programs()
+        make_private(self.path)
+        self._descriptor = self._lock()
+        try:
+            record = self.path / "experiment.json"
+            known = json.loads(record.read_text(encoding="utf-8")) if record.exists() else None
+            has_store = (self.run_state / "daemon" / "events.db").exists()
+            anew = known is not None and has_store and again and self._experiment(SearchTransport(self)).now().ended
+            _write(record, json.dumps(adapt(None if anew else known), indent=1))
+            return self._running(where, (["--fresh"] if anew else []) + words)
+        except BaseException:
+            self.release()
             raise
 
     def release(self) -> None:
@@ -191,18 +209,18 @@ class SearchDirectory:
         validation: Dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
         return validation
 
-    def _running(self, where: pathlib.Path, slots: Union[None, int, str]) -> Experiment:
+    def _running(self, where: pathlib.Path, words: List[str]) -> Experiment:
         """The experiment, with a process that runs it."""
         if self._runner() is None:
             self._end_reader()
-            self._run(where, slots)
+            self._run(where, words)
         return self._experiment(SearchTransport(self))
 
-    def _run(self, where: pathlib.Path, slots: Union[None, int, str]) -> None:
-        words = [str(where / "hpsearch"), "run", str(self.path / "experiment.json"), str(self.path / "context"),
+    def _run(self, where: pathlib.Path, words: List[str]) -> None:
+        command = [str(where / "hpsearch"), "run", str(self.path / "experiment.json"), str(self.context),
                  "--state-dir", str(self.run_state), "--context-limit", "1000000"]
         with open(str(self.path / "run.log"), "wb") as log:
-            self.runner: Any = subprocess.Popen(words + slots_option(slots), stdin=subprocess.DEVNULL,
+            self.runner: Any = subprocess.Popen(command + words, stdin=subprocess.DEVNULL,
                                                 stdout=log, stderr=log, env=environment(), start_new_session=True,
                                                 cwd=str(self.path))
 

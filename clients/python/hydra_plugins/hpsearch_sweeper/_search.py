@@ -11,11 +11,13 @@ import pathlib
 import re
 import sys
 import time
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import hpsearch as hp
 from hpsearch._local.gpus import check_gpus
 from hpsearch._local.local import Local, check_platform, checked_name, environment, make_private, process_with_lock, state_home
+from hpsearch._local.run_options import run_options
+from hpsearch._local.search_directory import SearchDirectory
 from hpsearch._functions.tune import _config, _is_installed
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
@@ -37,8 +39,9 @@ class Search:
                  arguments: Sequence[str]) -> None:
         """ValueError: an override or a setting is wrong."""
         if settings.on.startswith("slurm:"):
-            raise ValueError("hydra.sweeper.on is {!r}; it must be local or the address of a daemon. Queues of Slurm are not "
-                             "supported yet".format(settings.on))
+            raise ValueError("hydra.sweeper.on is {!r}; it must be slurm, with arguments as hydra.sweeper.sbatch=[-p,gpu]".format(
+                settings.on))
+        self.options = run_options(settings.on, settings.slots, [str(word) for word in settings.sbatch], settings.queue)
         self.settings = settings
         params = ["{}={}".format(key, value) for key, value in (settings.params or {}).items()]
         self.space = OverrideSpace(OverridesParser.create(config_loader=config_loader), params + list(arguments))
@@ -64,6 +67,8 @@ class Search:
 
     def run(self) -> float:
         """Begins the sweep or goes on with it; returns the best value when it has ended."""
+        if self.settings.on == "slurm":
+            return self._run_on_slurm()
         if self.settings.on != "local":
             token = self.settings.token_file
             with hp.Client(self.settings.on, token_file=token) as client:
@@ -81,6 +86,37 @@ class Search:
                 return self._run(client)
         finally:
             os.close(lock)
+
+    def _run_on_slurm(self) -> float:
+        seed = [] if self.settings.seed is None else ["--seed", str(self.settings.seed)]
+        directory = SearchDirectory("hydra-slurm-" + self.name, pathlib.Path.cwd())
+        experiment = directory.run_file(self._with_limits, seed + self.options, again=not self.is_named)
+        try:
+            pathlib.Path(self.directory).mkdir(parents=True, exist_ok=True)
+            _log.info("sweep %s runs in jobs of Slurm; output: %s", self.name, self.directory)
+            self._follow(experiment)
+            return self._write_results(experiment)
+        finally:
+            directory.end_runner()
+            directory.release()
+
+    def _with_limits(self, known: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+        """The experiment that was begun, with the present limits. ValueError: it is another sweep."""
+        if known is None:
+            return self.file
+        self._take_over(known)
+        for limit in _LIMITS:
+            if limit in self.file["searcher"]:
+                known["searcher"][limit] = self.file["searcher"][limit]
+        return known
+
+    def _take_over(self, known: Mapping[str, Any]) -> None:
+        """ValueError: it is another sweep."""
+        data = known["data"].get(DATA) or {}
+        if data.get("digest") != self.file["data"][DATA]["digest"]:
+            raise ValueError("the sweep {!r} was begun with other overrides, another searcher or another application; "
+                             "give it another hydra.sweeper.study_name".format(self.name))
+        self.directory = data["directory"]
 
     def _run(self, client: hp.Client) -> float:
         experiment = self._begun(client)
@@ -102,11 +138,7 @@ class Search:
         for known in self._same_name(client):
             if not self.is_named and known.now().ended:
                 continue
-            data = known.config["data"].get(DATA) or {}
-            if data.get("digest") != self.file["data"][DATA]["digest"]:
-                raise ValueError("the sweep {!r} was begun with other overrides, another searcher or another application; "
-                                 "give it another hydra.sweeper.study_name".format(self.name))
-            self.directory = data["directory"]
+            self._take_over(known.config)
             present = known.config["searcher"]
             limits = {limit: self.file["searcher"][limit] for limit in _LIMITS if limit in self.file["searcher"]}
             changed = {limit: value for limit, value in limits.items() if present.get(limit) != value}
@@ -162,7 +194,7 @@ class Search:
                 experiment.raise_if_failed(change)
         except KeyboardInterrupt:
             _log.warning("interrupted; %s. The same command continues the sweep", "it goes on at its daemon"
-                         if self.settings.on != "local" else "running trials save checkpoints")
+                         if self.settings.on not in ("local", "slurm") else "running trials save checkpoints")
             raise
 
     def _write_results(self, experiment: hp.Experiment) -> float:

@@ -4,7 +4,7 @@ Hydra loads this file before it is in sys.modules, so dataclasses could not reso
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from hydra.core.config_store import ConfigStore
 
@@ -25,9 +25,11 @@ class HpsearchSweeperConf:
     sampler: Optional[str] = None  # random, model, tpe or anneal.
     seed: Optional[int] = None
     resources: Optional[Dict[str, Any]] = None  # The section `resources` of the experiment file, for each trial.
-    on: str = "local"  # Or the address of a daemon.
+    on: str = "local"  # Or "slurm", or the address of a daemon.
+    sbatch: List[Any] = field(default_factory=list)  # With on=slurm: arguments for sbatch.
+    queue: Dict[str, Any] = field(default_factory=dict)  # With on=slurm: options of `hpsearch run --on slurm`, as {"time_limit": "8h"}.
     token_file: Optional[str] = None  # For a daemon that asks for a token.
-    slots: Any = None  # How many trials this machine runs at once, if not n_jobs.
+    slots: Any = None  # How many trials this machine, or a job of Slurm, runs at once; here if not n_jobs.
     fields: Dict[str, Any] = field(default_factory=dict)  # All other fields of the experiment file.
 
 

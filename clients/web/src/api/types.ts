@@ -24,6 +24,8 @@ export interface components {
             readonly started: number | null;
             /** @description `wanted`: whether the other scheduler has it is not known yet; `submitted`: it waits for its start; `running`; `ended`. */
             readonly state: string;
+            /** @description Why it has not started, in a word of the other scheduler, as `Priority`; null: it runs, or the other scheduler has not said. */
+            readonly waits_for: string | null;
             /** @description When it was decided. */
             readonly wanted: number;
             /** @description Number of its workers. */

@@ -19,6 +19,10 @@ namespace hpsearch::net {
 /// "HOST:PORT"; "" = the same host, or the first address of this machine if the port listens at all of them.
 [[nodiscard]] std::string endpoint_for_others(const std::string& listens_at, const std::string& address);
 
+/// The first IP address of this name that is one of this machine, in brackets if it is IPv6; "" = none. Looks
+/// the name up, which may take seconds.
+[[nodiscard]] std::string own_address(const std::string& name);
+
 /// Whether the host of "tcp://HOST:PORT" has IPv6 addresses only. Looks its name up, which may take seconds.
 [[nodiscard]] bool needs_ipv6(const std::string& endpoint);
 

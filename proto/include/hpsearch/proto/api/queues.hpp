@@ -84,6 +84,7 @@ struct Allocation {
   std::uint64_t workers = 0;
   std::uint64_t joined = 0;
   std::optional<std::string> job{};
+  std::optional<std::string> waits_for{};
   std::optional<std::string> canceling{};
   double wanted = 0;
   std::optional<double> started{};
@@ -99,6 +100,10 @@ struct Allocation {
     fields("workers", self.workers, "Number of its workers.");
     fields("joined", self.joined, "Number of its workers that have joined.");
     fields("job", self.job, "Its name in the other scheduler; null: not known yet.");
+    fields("waits_for", self.waits_for,
+           "Why it has not started, in a word of the other scheduler, as `Priority`; null: it runs, or the "
+           "other "
+           "scheduler has not said.");
     fields("canceling", self.canceling, "Why it is being canceled; null: it is not.");
     fields("wanted", self.wanted, "When it was decided.");
     fields("started", self.started, "When it started; null: not yet.");

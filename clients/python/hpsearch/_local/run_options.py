@@ -1,0 +1,27 @@
+"""The options of `hpsearch run` that say where trials run."""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping, Optional, Sequence, Union
+
+from .local import slots_option
+
+
+def run_options(on: Any, slots: Union[None, int, str], sbatch: Sequence[str], queue: Optional[Mapping[str, Any]]) -> List[str]:
+    """Also for a client, which has none. TypeError, ValueError: an argument is none of them."""
+    if on != "slurm":
+        if sbatch or queue:
+            raise ValueError('{} needs on="slurm"'.format("sbatch" if sbatch else "queue"))
+        return slots_option(slots)
+    if isinstance(sbatch, str) or not isinstance(sbatch, Sequence) or not all(isinstance(word, str) for word in sbatch):
+        raise TypeError('sbatch is {!r}; it must be a list of words, as ["-p", "gpu", "--gres=gpu:1"]'.format(sbatch))
+    if queue is not None and not isinstance(queue, Mapping):
+        raise TypeError('queue is {!r}; it must be a dict, as {{"time_limit": "8h", "max_workers": 4}}'.format(queue))
+    words = ["--on", "slurm"] + slots_option(slots)
+    for name, value in (queue or {}).items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif value is not None and value is not False:
+            words.append("{}={}".format(option, value))
+    return words + ["--"] + list(sbatch)
