@@ -271,7 +271,11 @@ void Allocator::look() {
     return;
   }
   is_looking_ = true;
-  next_look_ = runtime_.now() + look_often;
+  const Instant now = runtime_.now();
+  const bool is_canceling = std::any_of(watched_.begin(), watched_.end(), [now](const auto& entry) {
+    return now - entry.second.canceled_at < look_often;
+  });
+  next_look_ = now + (is_canceling ? look_soon : look_often);
   run(slurm::job_list(), [this](const CommandAnswer& answer) {
     is_looking_ = false;
     take_list(answer);

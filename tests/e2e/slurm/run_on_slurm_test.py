@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -159,8 +160,25 @@ class RunOnSlurm(RunOnSlurmCase):
     def test_a_waiting_allocation_is_shown_with_its_reason(self):
         self.slurm.ask("sbatch", "--nodes=3", "--exclusive", "--time=5", "--output=/dev/null", "--wrap=sleep 6", check=True)
         file = self.write_search(trials=2)
-        said = self.run_to_end(file, "--on", "slurm", "--", *CORES)
-        self.assertRegex(said, "no trial runs: 1 allocation waits for its start: (Priority|Resources)")
+        run = self.begin(file, "--on", "slurm", "--", *CORES)
+        reason = re.compile("no trial runs: 1 allocation waits for its start: (Priority|Resources)")
+        harness.wait_for(lambda: reason.search(self.said()), "the reason to be printed", self.said)
+        self.judge_that_strangers_are_refused(self.state / "search" / "daemon")
+        self.assertEqual(run.wait(harness.PATIENCE), 0, self.said())
+
+    def judge_that_strangers_are_refused(self, daemon):
+        """Other users of the machine and the network reach two ports, and get nothing there."""
+        here = json.loads((daemon / "daemon.json").read_text())
+        address = here["http"].replace("0.0.0.0", "127.0.0.1")
+        self.assertTrue(address.startswith("https://127.0.0.1:"), here)
+        refused = self.run_cli("list", "--server", address, expect=None)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("token", refused.stderr)
+        stranger = self.start(harness.BIN / "hpsearch-worker", "--daemon", here["workers"].replace("0.0.0.0", "127.0.0.1"), "--state-dir",
+                              self.folder / "stranger", "--server-key", curve_key(daemon), log="stranger.log")
+        harness.wait_for(lambda: "does not allow this worker's key" in stranger.said(), "the stranger to be refused", stranger.said)
+        stranger.popen.terminate()
+        stranger.popen.wait()
 
     def test_without_slurm_there_is_one_sentence(self):
         file = self.write_search(trials=2)
@@ -173,6 +191,12 @@ class RunOnSlurm(RunOnSlurmCase):
         self.assertIn("sbatch of Slurm is not on PATH; run this command on a login node of the cluster, or without --on slurm",
                       done.stderr)
         self.assertFalse(self.state.exists())
+
+
+def curve_key(daemon):
+    """The daemon's public key, which is no secret."""
+    log = (daemon.parent / "daemon.log").read_text()
+    return re.search("--server-key ([0-9a-f]+)", log)[1]
 
 
 def processes_with(folder):
