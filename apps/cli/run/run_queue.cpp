@@ -269,7 +269,12 @@ Outcome<std::string> look_at_queue(const RunSession& run) {
                 ? "the next is asked for in " + duration_text(*queue->rests_until - seconds_now())
                 : "another one is asked for");
   }
-  return queue->pending > 0 ? about_pending(*queue) : std::string();
+  if (queue->pending > 0) {
+    return about_pending(*queue);
+  }
+  return queue->running > 0 && queue->joined == 0
+             ? counted(queue->running, "allocation") + " started, and no worker has joined yet"
+             : std::string();
 }
 
 void end_queues(RunSession& run) {
