@@ -84,6 +84,20 @@ TEST_F(InvitesTest, LetsInAsManyWorkersAsItHasUses) {
   EXPECT_EQ(listed().workers, (std::vector<std::string>{"one", "two"}));
 }
 
+TEST_F(InvitesTest, WithdrawnInviteTakesTheKeysThatJoinedWithIt) {
+  const Invites::Made of_allocation = made(2);
+  const Invites::Made other = made(1);
+  EXPECT_TRUE(join(of_allocation, "gpu-7-0", '1'));
+  EXPECT_TRUE(join(other, "fixed", '2'));
+  ASSERT_TRUE(invites_.withdraw(of_allocation.record.key, keys_));
+  EXPECT_EQ(keys_.name_of(key_of('1')), std::nullopt);
+  EXPECT_EQ(keys_.name_of(key_of('2')), "fixed") << "of another invite";
+  EXPECT_EQ(listed().key, other.record.key) << "it is forgotten at once";
+  EXPECT_FALSE(invites_.knows(of_allocation.record.key));
+  EXPECT_TRUE(invites_.withdraw(of_allocation.record.key, keys_)) << "again, after a crash";
+  EXPECT_EQ(why_not(of_allocation, "gpu-7-1", '3'), "the daemon does not have this invite any more");
+}
+
 TEST_F(InvitesTest, AllowedKeyCostsNoUse) {
   const Invites::Made invite = made(1);
   EXPECT_TRUE(join(invite, "one", '1'));

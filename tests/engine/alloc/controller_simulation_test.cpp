@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/alloc/queue_cluster.hpp"
+#include "scratch.hpp"
 
 // An engine beside a pretended scheduler that delays jobs, loses answers, preempts, and lies about how jobs
 // ended. The daemon between them does what apps/daemon/alloc does.
@@ -57,6 +58,9 @@ class ControllerSimulation {
   bool is_over(ExperimentId id) const { return is_ended(cluster_.engine.find(id)->state); }
 
   void pass_a_second() {
+    if (chance(300)) {
+      restart();
+    }
     for (const AllocationName& name : cluster_.plan()) {
       to_submit_.insert(name);
     }
@@ -71,6 +75,18 @@ class ControllerSimulation {
     EXPECT_LE(load_of(cluster_.queue()).workers, settings_.max_workers);
     if (cluster_.queue().state == QueueRecord::State::paused) {
       cluster_.step(ResumeQueue{"gpu"});
+    }
+  }
+
+  /// A daemon that was killed knows only what is in the log: what it was about to submit is wanted there.
+  void restart() {
+    to_submit_.clear();
+    for (const auto& [name, queue] : cluster_.engine.queues()) {
+      for (const auto& [number, allocation] : queue.allocations) {
+        if (allocation.state == AllocationRecord::State::wanted && allocation.canceling.empty()) {
+          to_submit_.insert(allocation.name);
+        }
+      }
     }
   }
 
@@ -195,7 +211,9 @@ class ControllerSimulation {
 };
 
 TEST(AllocatorSimulation, EverySearchEndsAndNothingIsLeft) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  const std::uint64_t first = test_seed(1);
+  const std::uint64_t seeds = std::uint64_t{2'000} * static_cast<std::uint64_t>(test_effort());
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ControllerSimulation(seed).run();
     if (testing::Test::HasFailure()) {
