@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -164,7 +165,8 @@ void Allocator::tick() {
       withdraw(allocation);
     }
   }
-  if (any && now >= next_look_) {
+  if ((any || !has_looked_) && now >= next_look_) {
+    has_looked_ = true;
     look();
   }
 }
@@ -296,12 +298,30 @@ void Allocator::take_list(const CommandAnswer& answer) {
       by_key.insert_or_assign(*std::move(key), std::move(job));
     }
   }
+  note_strays(by_key);
   for (const AllocationRecord& allocation : live()) {
     const auto found = by_key.find(allocation.key);
     if (found != by_key.end()) {
       take_job(allocation, found->second);
     } else {
       take_absence(allocation);
+    }
+  }
+}
+
+void Allocator::note_strays(const std::map<std::string, slurm::Job>& by_key) {
+  std::set<std::string> known;
+  for (const auto& [name, queue] : runtime_.engine().queues()) {
+    for (const auto& [number, allocation] : queue.allocations) {
+      known.insert(allocation.key);
+    }
+  }
+  for (const auto& [key, job] : by_key) {
+    const bool is_stray =
+        !known.contains(key) && slurm::standing_of(job).phase != slurm::Standing::Phase::ended;
+    if (is_stray && strays_.insert(job.id).second) {
+      net::log(net::Level::warning, "job " + job.id + " of Slurm is of this cluster, but the store does not know it, " +
+                                        "as after a restored backup. It is left alone; to end it: scancel " + job.id);
     }
   }
 }

@@ -95,6 +95,8 @@ class Allocator {
   void take_submission(const engine::AllocationName& name, const CommandAnswer& answer);
   void look();
   void take_list(const CommandAnswer& answer);
+  /// Jobs of this cluster that the store does not know: each one is logged once, and left alone.
+  void note_strays(const std::map<std::string, slurm::Job>& by_key);
   void take_job(const engine::AllocationRecord& allocation, const slurm::Job& job);
   void take_absence(const engine::AllocationRecord& allocation);
   void withdraw(const engine::AllocationRecord& allocation);
@@ -109,6 +111,8 @@ class Allocator {
   std::deque<engine::Instant> submissions_;  ///< Times of submissions in the last minute.
   engine::Instant next_look_{};
   bool is_looking_ = false;
+  bool has_looked_ = false;
+  std::set<std::string> strays_;  ///< Jobs that were logged.
   std::string list_problem_;  ///< The problem of the last list; each one is logged once.
   net::Watch events_;
   net::Watch clock_;

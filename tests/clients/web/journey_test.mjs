@@ -227,6 +227,32 @@ test("an operator quarantines a worker with a reason and releases it", async () 
     await context.close();
 });
 
+test("an operator pauses, resumes and removes a queue", async () => {
+    const settings = {backend: "slurm", arguments: ["-p", "gpu"], time_limit: 3600, workers: 1, backlog: 1, max_workers: 4, slots: null, idle_timeout: 60,
+        min_utilization: 0.5, pool: "", labels: {}, state_root: "", before: "", after: "", wrap: ""};
+    await stage.api("queues", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({name: "gpu", settings})});
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}workers`);
+    const queue = page.locator("table.queues tbody tr", {hasText: "gpu"});
+    await queue.getByText("0 / 4").waitFor();
+    const choose = async (item) => {
+        await queue.getByRole("button", {name: "More"}).click();
+        await page.getByRole("menuitem", {name: item}).click();
+    };
+    await choose("Pause");
+    await queue.locator(".state-mark", {hasText: "Paused"}).waitFor();
+    await picture(page, "queues");
+    await choose("Resume");
+    await queue.locator(".state-mark", {hasText: "Active"}).waitFor();
+    await choose("Remove…");
+    await page.getByRole("dialog").getByRole("button", {name: "Remove"}).click();
+    await queue.waitFor({state: "detached"});
+    assert.deepEqual((await stage.api("queues")).queues, []);
+    noFaults();
+    await context.close();
+});
+
 test("on a phone nothing but tables and plots scrolls sideways", async () => {
     const context = await stage.context({viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
     const page = await context.newPage();

@@ -13,7 +13,7 @@ import slurm_cluster
 IDLE = 3
 
 
-@unittest.skipIf(slurm_cluster.missing(), f"no Slurm here: {', '.join(slurm_cluster.missing())} (scripts/setup slurm)")
+@unittest.skipIf(slurm_cluster.missing(), f"no Slurm here: {', '.join(slurm_cluster.missing())} (scripts/setup test)")
 class SlurmQueue(harness.Case):
     def setUp(self):
         super().setUp()

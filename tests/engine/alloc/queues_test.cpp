@@ -185,6 +185,20 @@ TEST(Allocation, AWorkerThatLeftUnheardIsForgottenWithIt) {
   cluster.expect_replayable();
 }
 
+TEST(Allocation, JobThatBecomesKnownAfterItsCancellationIsWithdrawn) {
+  QueueCluster cluster;
+  cluster.add(QueueCluster::settings());
+  cluster.create(random_config(4, 4));
+  const auto wanted = cluster.plan();
+  ASSERT_EQ(wanted.size(), 1U);
+  cluster.step(CancelAllocation{wanted.front(), "no trial needs it any more"});
+  const auto orders = cluster.step(NoteSubmitted{wanted.front(), "job1"}).orders;
+  ASSERT_EQ(orders.size(), 1U);
+  const auto* withdraw = std::get_if<WithdrawAllocation>(&orders.front());
+  ASSERT_NE(withdraw, nullptr);
+  EXPECT_EQ(withdraw->name, wanted.front());
+}
+
 TEST(Queue, RemovedAtOnceCancelsAllItsAllocations) {
   QueueCluster cluster;
   cluster.add(QueueCluster::settings(2, 2));
