@@ -320,8 +320,9 @@ void Allocator::note_strays(const std::map<std::string, slurm::Job>& by_key) {
     const bool is_stray =
         !known.contains(key) && slurm::standing_of(job).phase != slurm::Standing::Phase::ended;
     if (is_stray && strays_.insert(job.id).second) {
-      net::log(net::Level::warning, "job " + job.id + " of Slurm is of this cluster, but the store does not know it, " +
-                                        "as after a restored backup. It is left alone; to end it: scancel " + job.id);
+      net::log(net::Level::warning,
+               "job " + job.id + " of Slurm is of this cluster, but the store does not know it, " +
+                   "as after a restored backup. It is left alone; to end it: scancel " + job.id);
     }
   }
 }

@@ -113,7 +113,7 @@ class Allocator {
   bool is_looking_ = false;
   bool has_looked_ = false;
   std::set<std::string> strays_;  ///< Jobs that were logged.
-  std::string list_problem_;  ///< The problem of the last list; each one is logged once.
+  std::string list_problem_;      ///< The problem of the last list; each one is logged once.
   net::Watch events_;
   net::Watch clock_;
   net::Background commands_;  ///< Ends first: what it does returns here.
