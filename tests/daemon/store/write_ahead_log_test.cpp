@@ -157,6 +157,30 @@ TEST_F(KilledStore, AnyPartOfTheLastCommitMayBeMissing) {
   }
 }
 
+TEST_F(KilledStore, FrameTornAfterItsFirstEightBytesIsAnUnfinishedCommit) {
+  // Where a sector ends behind them, they may still be those of an earlier log, whose frame ended a commit
+  // there.
+  const Bytes sound = log;
+  ASSERT_GT(log.size(), last_commit() + frame_bytes) << "the last commit must have two frames";
+  for (std::size_t frame = last_commit(); frame + frame_bytes < log.size(); frame += frame_bytes) {
+    log = sound;
+    log[frame + 3] ^= std::byte{1};
+    log[frame + 7] = std::byte{9};
+    const engine::Status checked = check_write_ahead_log(log);
+    EXPECT_TRUE(checked) << checked.error().message;
+  }
+}
+
+TEST_F(KilledStore, FrameTornBeforeItsChecksumIsAnUnfinishedCommit) {
+  const std::size_t last = log.size() - frame_bytes;
+  log[last + 11] ^= std::byte{1};
+  const engine::Status one = check_write_ahead_log(log);
+  EXPECT_FALSE(one) << "a single salt is damaged, not torn";
+  log[last + 15] ^= std::byte{1};
+  const engine::Status both = check_write_ahead_log(log);
+  EXPECT_TRUE(both) << both.error().message;
+}
+
 TEST_F(KilledStore, FramesOfAnEarlierLongerLogAreIgnored) {
   // As after a checkpoint: the log begins anew, with other salts, and overwrites the frames of the last one.
   Bytes longer = log;

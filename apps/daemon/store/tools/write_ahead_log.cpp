@@ -55,6 +55,19 @@ Pair checksum(Pair sum, std::span<const std::byte> bytes, bool words_big_endian)
   return sum;
 }
 
+/// The sum before those bytes, if `sum` is the one behind them.
+Pair checksum_before(Pair sum, std::span<const std::byte> bytes, bool words_big_endian) {
+  for (std::size_t at = bytes.size(); at >= 8; at -= 8) {
+    Pair words = pair_at(bytes, at - 8);
+    if (!words_big_endian) {
+      words = {swapped(words.first), swapped(words.second)};
+    }
+    sum.second -= words.second + sum.first;
+    sum.first -= words.first + sum.second;
+  }
+  return sum;
+}
+
 class Frames {
  public:
   Frames(std::span<const std::byte> log, std::size_t page_bytes, bool words_big_endian)
@@ -73,6 +86,14 @@ class Frames {
   }
   [[nodiscard]] bool follows(std::size_t frame, Pair before) const {
     return stored(frame) == expected(frame, before);
+  }
+  /// The frame was written as one that ends no commit, and its first eight bytes are still those of an
+  /// earlier log: a power loss may tear it there, where a sector ends. Page and checksum say how these bytes
+  /// were written.
+  [[nodiscard]] bool lost_its_beginning(std::size_t frame, Pair before) const {
+    const auto page = log_.subspan(place(frame) + frame_header_bytes, page_bytes_);
+    const Pair of_header = checksum_before(stored(frame), page, words_big_endian_);
+    return is_commit(frame) && of_header.second - before.second - of_header.first == 0;
   }
 
  private:
@@ -103,18 +124,29 @@ bool has_first_frame(std::span<const std::byte> log) {
 }
 
 /// The log continues after `frame`, which differs from what was written after `before`: there, or later, a
-/// commit ends that another frame follows.
+/// commit ends that another frame follows. The commit is durable before that one is written.
 bool was_durable(const Frames& frames, std::size_t frame, Pair before, Pair salts) {
   // Its checksum, if that is the word that has changed.
   const Pair intended = frames.expected(frame, before);
+  const auto follows = [&](std::size_t next) {
+    return frames.follows(next, frames.stored(next - 1)) ||
+           (next == frame + 1 && frames.follows(next, intended));
+  };
   for (std::size_t commit = frame; commit + 1 < frames.count(); ++commit) {
-    if (frames.is_commit(commit) && frames.salts(commit + 1) == salts &&
-        (frames.follows(commit + 1, frames.stored(commit)) ||
-         (commit == frame && frames.follows(commit + 1, intended)))) {
+    // A torn frame may say that it ends a commit, as the frame of an earlier log did there.
+    const bool is_commit = frames.is_commit(commit) &&
+                           (commit == frame ? !frames.lost_its_beginning(frame, before) : follows(commit));
+    if (is_commit && frames.salts(commit + 1) == salts && follows(commit + 1)) {
       return true;
     }
   }
   return false;
+}
+
+/// One of the two is another. Those of an earlier log differ in both: SQLite counts one up and draws the
+/// other.
+bool is_one_changed(Pair salts, Pair ours) {
+  return (salts.first == ours.first) != (salts.second == ours.second);
 }
 
 Error damaged(const std::string& what, std::size_t place) {
@@ -163,9 +195,9 @@ Status check_write_ahead_log(std::span<const std::byte> log) {
       before = frames.stored(frame);
       continue;
     }
-    // A frame that matches in all but the salts cannot be one of an earlier log: its checksum begins at this
-    // log's header.
-    return fits || was_durable(frames, frame, before, salts)
+    // A frame that matches in all but one salt is not torn. With both salts of an earlier log it may be: a
+    // sector ends before the checksum, and its first eight bytes are the same in both logs.
+    return (fits && is_one_changed(frames.salts(frame), salts)) || was_durable(frames, frame, before, salts)
                ? Status(damaged("frame " + std::to_string(frame + 1), frames.place(frame)))
                : Status(Done{});
   }
