@@ -130,7 +130,8 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
           state,
           {.network = record && *record && (*record)->allow_network_filesystem
                           ? files::NetworkFileSystems::allowed
-                          : files::NetworkFileSystems::refused},
+                          : files::NetworkFileSystems::refused,
+           .keeps_files = record && *record && !(*record)->workers.empty()},
           [&output](const std::string& text) { output.message("hpsearch: " + text); }, [] { return false; });
       if (cluster) {
         Server server(Client(""));

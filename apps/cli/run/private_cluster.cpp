@@ -136,9 +136,10 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   // The command that starts it has already checked the context, with its own limit.
   out.daemon_.argv = {find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--context-limit",
                       std::to_string(context::largest_limit_megabytes)};
-  if (permissions.workers.empty()) {  // Unix sockets only: no other user of this machine can connect.
+  if (!permissions.keeps_files) {
     out.daemon_.argv.emplace_back("--no-kept-files");  // The worker's kept files are on the same machine.
-  } else {
+  }
+  if (!permissions.workers.empty()) {  // Else Unix sockets only: no other user of this machine can connect.
     const std::string host = permissions.workers.substr(6, permissions.workers.rfind(':') - 6);
     out.daemon_.argv.insert(out.daemon_.argv.end(),
                             {"--http", host + ":0", "--tls-self-signed", "--workers", permissions.workers});

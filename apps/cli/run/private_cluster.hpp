@@ -29,10 +29,11 @@ class PrivateCluster {
   /// Permissions of the daemon.
   struct Permissions {
     files::NetworkFileSystems network = files::NetworkFileSystems::refused;
-    bool take_over = false;  ///< Take the directory over from another host's daemon; only once, not at a
-                             ///< restart.
-    std::string workers{};   ///< "tcp://HOST:PORT" where workers of other machines reach it, with a key; port
-                             ///< 0 is a free one. "" = no other machine and no other user reaches it.
+    bool take_over = false;    ///< Take the directory over from another host's daemon; only once, not at a
+                               ///< restart.
+    bool keeps_files = false;  ///< Workers of other machines ran trials, whose files only the daemon has.
+    std::string workers{};  ///< "tcp://HOST:PORT" where workers of other machines reach it, with a key; port
+                            ///< 0 is a free one. "" = no other machine and no other user reaches it.
   };
 
   /// Starts the daemon and waits until it answers. If helpers of an earlier, killed run are still ending,

@@ -103,6 +103,7 @@ Outcome<Exit> search(RunSession& run, bool& paused) {
       {.network = run.record.allow_network_filesystem ? files::NetworkFileSystems::allowed
                                                       : files::NetworkFileSystems::refused,
        .take_over = run.options.take_over,
+       .keeps_files = run.options.on_slurm || !run.record.workers.empty(),
        .workers = *workers},
       run.say(), run.hurry());
   if (!cluster) {

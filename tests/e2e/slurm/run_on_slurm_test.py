@@ -95,6 +95,10 @@ class RunOnSlurm(RunOnSlurmCase):
         self.judge_that_nothing_is_left("compress")
         kept = self.run_cli("logs", "0", "--state-dir", self.state / "compress")
         self.assertTrue(kept.stdout, "logs outlive the nodes")
+        files = self.run_cli("files", "--state-dir", self.state / "compress", "-o", "json")
+        self.assertTrue(files["trials"], "files outlive the nodes")
+        self.run_cli("files", "get", "0", self.folder / "got", "--state-dir", self.state / "compress")
+        self.assertIn("numbers.txt.gz", [file.name for file in (self.folder / "got").iterdir()])
 
 
     def test_ctrl_c_pauses_and_the_same_command_goes_on(self):
