@@ -77,6 +77,7 @@ struct Dispatch {
   Status operator()(const NoteStarted& command) const { return note_started(step, command); }
   Status operator()(const CancelAllocation& command) const { return cancel_allocation(step, command); }
   Status operator()(const NoteEnded& command) const { return note_ended(step, command); }
+  Status operator()(const NoteTimeLeft& command) const { return note_time_left(step, command); }
 };
 
 }  // namespace
@@ -173,6 +174,12 @@ const std::map<std::string, QueueRecord>& Engine::queues() const noexcept {
 const AllocationRecord* Engine::find(const AllocationName& name) const noexcept {
   return find_allocation(state_->state, name);
 }
+TooLongTrials Engine::too_long_trials_of(const std::string& queue) const {
+  const auto found = state_->state.queues.find(queue);
+  return found == state_->state.queues.end() ? TooLongTrials{}
+                                             : engine::too_long_trials_of(state_->state, found->second);
+}
+
 Result<std::uint64_t> Engine::trials_waiting_for(const std::string& queue) const {
   return engine::trials_waiting_for(state_->state, queue);
 }

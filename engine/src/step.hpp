@@ -153,6 +153,7 @@ Status end_trial(Step& step, const EndTrial& command);
 Status retry_trial(Step& step, const RetryTrial& command);
 Status may_join(const EngineState& state, const JoinWorker& command);
 Status join_worker(Step& step, const JoinWorker& command);
+Status note_time_left(Step& step, const NoteTimeLeft& command);
 Status disclaim_attempts(Step& step, const DisclaimAttempts& command);
 Status lose_worker(Step& step, const LoseWorker& command);
 Status expire_leases(Step& step, const ExpireLeases& command);
@@ -340,6 +341,7 @@ void collect_checkpoints(Step& step, ExperimentId id);
                                                     Instant now);
 /// As many of them would run on workers of this queue.
 [[nodiscard]] Result<std::uint64_t> trials_waiting_for(const EngineState& state, const std::string& queue);
+[[nodiscard]] TooLongTrials too_long_trials_of(const EngineState& state, const QueueRecord& queue);
 
 /// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
 void schedule(Step& step);

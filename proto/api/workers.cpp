@@ -38,6 +38,9 @@ Worker worker_of(const engine::WorkerRecord& record) {
   if (!record.allocation.empty()) {
     worker.allocation = record.allocation;
   }
+  if (record.end) {
+    worker.ends_at = static_cast<double>(record.end->at.micros()) / 1e6;
+  }
   if (!record.quarantined.empty()) {
     worker.quarantined = record.quarantined;
   }

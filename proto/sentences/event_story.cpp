@@ -332,6 +332,12 @@ struct EventStory::LineOf {
     return {name_of(event.worker) + " is draining: it gets no new trials" + in_brackets(event.actor)};
   }
 
+  Line operator()(const engine::WorkerEndNoted& event) const {
+    const std::int64_t minutes = (event.ends_in.in_micros() + 59'999'999) / 60'000'000;
+    return {name_of(event.worker) +
+            (minutes > 0 ? " ends in " + std::to_string(minutes) + " min" : " has no known end any more")};
+  }
+
   Line operator()(const engine::WorkerReleased& event) const {
     return {name_of(event.worker) + " gets new trials again" + by(event.actor) +
             (event.proven ? ": the one trial that it got works" : "")};

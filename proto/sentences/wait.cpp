@@ -49,6 +49,17 @@ std::string long_time_text(engine::Duration time) {
   return (hours < 24 ? "" : std::to_string(hours / 24) + " d ") + std::to_string(hours % 24) + " h";
 }
 
+/// "41 min", "25 s", "3 h 5 min", rounded up.
+std::string minutes_text(engine::Duration time) {
+  const std::int64_t seconds = (time.in_micros() + 999'999) / 1'000'000;
+  if (seconds < 120) {
+    return std::to_string(seconds) + " s";
+  }
+  const std::int64_t minutes = (seconds + 59) / 60;
+  return (minutes < 120 ? "" : std::to_string(minutes / 60) + " h ") +
+         std::to_string(minutes < 120 ? minutes : minutes % 60) + " min";
+}
+
 /// One sentence per cause.
 struct WhyTrialWaits {
   std::string operator()(const engine::WaitForResume& /*wait*/) const { return "the experiment is paused"; }
@@ -163,6 +174,13 @@ struct WhyTrialWaits {
     return "the workers" + of_these(wait.wanted) + " run " + counted(wait.running, "trial") +
            " without slots, and together they take " + std::to_string(wait.most) +
            " (--max-unslotted of hpsearch-worker)";
+  }
+
+  std::string operator()(const engine::WaitForTime& wait) const {
+    const std::string measured = wait.attempts == 0 ? "estimated; resources.time_request says it"
+                                                    : "p90 of " + counted(wait.attempts, "attempt");
+    return "it needs " + minutes_text(wait.needed) + " (" + measured + "), and worker \"" + wait.worker +
+           "\", which lasts longest of those with free slots, takes trials for " + minutes_text(wait.left);
   }
 
   std::string operator()(const engine::WaitForTurn& wait) const {

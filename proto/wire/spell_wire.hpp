@@ -33,6 +33,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("host", hello.host);
   fields.maybe("version", hello.version);
   fields.maybe("allocation", hello.allocation);
+  fields.maybe("time_left", hello.time_left);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {
@@ -49,6 +50,7 @@ void spell(auto& fields, Is<Beat> auto& beat) {
   fields.maybe("draining", beat.draining);
   fields.maybe("troubles", beat.troubles);
   fields.maybe("checkpoint_problem", beat.checkpoint_problem);
+  fields.maybe("time_left", beat.time_left);
 }
 
 template <>

@@ -137,10 +137,11 @@ class StateText {
   void put(const LiveAttempt& x) {
     const auto& [key, worker, slots, granted_length, began_at, first_step, reached, stride, went_on, measured,
                  started, reported, unlogged, applied_seq, decision, leased_at, slots_since, held_before,
-                 lacks_time, checkpoint_at, origin, last_digest, external, gang] = x;
+                 lacks_time, checkpoint_at, saved, first_report_at, last_report_at, origin, last_digest,
+                 external, gang] = x;
     all(key, worker, slots, granted_length, began_at, first_step, reached, stride, went_on, measured, started,
         reported, unlogged, applied_seq, decision, leased_at, slots_since, held_before, lacks_time,
-        checkpoint_at, origin, last_digest, external, gang);
+        checkpoint_at, saved, first_report_at, last_report_at, origin, last_digest, external, gang);
   }
   void put(const ExternalLease& x) {
     const auto& [lease_for, request] = x;
@@ -222,7 +223,8 @@ class StateText {
         x.by_state, x.best, x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes,
         x.counts_from_zero, x.unreported, x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at,
         x.uncounted, x.last_release_at, x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by,
-        x.best_history, x.spans, x.workspace->name, x.good_starts, x.worked_elsewhere);
+        x.best_history, x.spans, x.workspace->name, x.good_starts, x.worked_elsewhere, x.pace.starts.values(),
+        x.pace.units.values(), x.pace.strides.values());
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';
@@ -292,24 +294,28 @@ class StateText {
     const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
                  max_unslotted, quarantined, quarantines, draining, probation, marks, failed_starts,
                  start_failures, last_start_failure, rests_until, leaked, adopted, disowned, devices, pool,
-                 labels, lost_at, may_return, withdrawn, allocation] = x;
+                 labels, lost_at, may_return, withdrawn, allocation, end] = x;
     all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
         quarantined, quarantines, draining, probation, marks, failed_starts, start_failures,
         last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels, lost_at,
-        may_return, withdrawn, allocation);
+        may_return, withdrawn, allocation, end);
+  }
+  void put(const WorkerEnd& x) {
+    const auto& [at, gives_back_at, since] = x;
+    all(at, gives_back_at, since);
   }
   void put(const QueueSettings& x) {
     const auto& [backend, arguments, time_limit, workers, backlog, max_workers, slots, idle_timeout,
-                 min_utilization, pool, labels, state_root, before, after, wrap] = x;
-    all(backend, arguments, time_limit, workers, backlog, max_workers, slots, idle_timeout, min_utilization,
-        pool, labels, state_root, before, after, wrap);
+                 give_back, min_utilization, pool, labels, state_root, before, after, wrap] = x;
+    all(backend, arguments, time_limit, workers, backlog, max_workers, slots, idle_timeout, give_back,
+        min_utilization, pool, labels, state_root, before, after, wrap);
   }
   void put(const AllocationName& x) { put(text_of(x)); }
   void put(const AllocationRecord& x) {
-    const auto& [name, workers, key, state, job, canceling, will_not_start, joined, was_idle, wanted_at,
-                 started_at, ended_at, end, detail] = x;
-    all(name, workers, key, state, job, canceling, will_not_start, joined, was_idle, wanted_at, started_at,
-        ended_at, end, detail);
+    const auto& [name, workers, key, state, job, canceling, will_not_start, joined, was_idle, ran_out,
+                 wanted_at, started_at, ended_at, end, detail] = x;
+    all(name, workers, key, state, job, canceling, will_not_start, joined, was_idle, ran_out, wanted_at,
+        started_at, ended_at, end, detail);
   }
   void put(const QueueRecord& x) {
     const auto& [name, settings, state, why, creator, created_at, failures, last_failure, rests_until,

@@ -25,7 +25,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("program_traits":{"begins_anew":false,"validates_on_demand":false},"progress_timeout":null,"project":"","records_per_epoch":null,)"
       R"("reproducibility":{"experiment_seed":11},)"
       R"("resources":{"is_single_node":false,"labels":{},"least_workers":2,"max_slots":null,"priority":50,"resource_pool":"","slots_per_trial":1,)"
-      R"("spans_workers":false,"weight":1.0},)"
+      R"("spans_workers":false,"time_request":null,"weight":1.0},)"
       R"("scheduling_unit":100,)"
       R"("searcher":{"anneal":{"avg_best_idx":2.0,"shrink_coef":0.1},"finalists":3,"max_concurrent_trials":16,"max_length":{"batches":100},"max_trials":10,"metric":"loss",)"
       R"("name":"random","on_duplicate":"allow","points_to_evaluate":[],"prior":[],"repeats":1,"sampler":"random","smaller_is_better":true,)"

@@ -68,6 +68,13 @@ proto::Hello hello_with_all(const std::string& allocation) {
                       allocation};
 }
 
+/// The same in an allocation that ends.
+proto::Hello hello_with_time_left() {
+  proto::Hello hello = hello_with_all("gpu/17");
+  hello.time_left = engine::TimeLeft{Duration::seconds(28'800), Duration::seconds(28'620)};
+  return hello;
+}
+
 /// The same worker in the store.
 WorkerJoined joined_in_allocation() {
   return {WorkerId{6},
@@ -420,7 +427,8 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                     8},
        false},
       {"hello_with_host_and_version", hello_with_all(""), false},
-      {"hello_with_allocation", hello_with_all("gpu/17")},
+      {"hello_with_allocation", hello_with_all("gpu/17"), false},
+      {"hello_with_time_left", hello_with_time_left()},
       {"beat", proto::Beat{}, false},
       {"beat_of_a_draining_worker",
        proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}, true}, false},
@@ -432,11 +440,20 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                    true,
                    {{SlotIndex{1}, "GPU 1 is lost"}}},
        false},
-      {"beat_with_a_checkpoint_problem", proto::Beat{{{key(), Units{27}, 4'200}},
-                                                     {{key(), {SlotIndex{0}, SlotIndex{3}}}},
-                                                     true,
-                                                     {{SlotIndex{1}, "GPU 1 is lost"}},
-                                                     "/shared is not there"}},
+      {"beat_with_a_checkpoint_problem",
+       proto::Beat{{{key(), Units{27}, 4'200}},
+                   {{key(), {SlotIndex{0}, SlotIndex{3}}}},
+                   true,
+                   {{SlotIndex{1}, "GPU 1 is lost"}},
+                   "/shared is not there"},
+       false},
+      {"beat_with_time_left",
+       proto::Beat{{{key(), Units{27}, 4'200}},
+                   {{key(), {SlotIndex{0}, SlotIndex{3}}}},
+                   true,
+                   {{SlotIndex{1}, "GPU 1 is lost"}},
+                   "/shared is not there",
+                   engine::TimeLeft{Duration::seconds(28'800), Duration::seconds(28'620)}}},
       {"started", proto::Started{key()}},
       {"reports",
        proto::Reports{
@@ -749,6 +766,7 @@ const std::vector<Example<EventBody>>& example_events() {
        by_ann(WorkerQuarantined{WorkerId{4}, "3 trials failed there", "", Duration::seconds(300)})},
       {"worker_released_proven", by_ann(WorkerReleased{WorkerId{4}, "", true})},
       {"worker_joined_with_allocation", joined_in_allocation()},
+      {"worker_end_noted", WorkerEndNoted{WorkerId{4}, Duration::seconds(28'800), Duration::seconds(28'620)}},
       {"queue_added", by_ann(QueueAdded{"gpu", queue_settings()})},
       {"queue_changed", by_ann(QueueChanged{"gpu", queue_settings()})},
       {"queue_paused", by_ann(QueuePaused{"gpu", "invalid partition specified: gpux"})},

@@ -104,6 +104,10 @@ auto parts(Is<engine::SlotTrouble> auto& x) {
   auto& [slot, why] = x;
   return std::tie(slot, why);
 }
+auto parts(Is<engine::TimeLeft> auto& x) {
+  auto& [to_end, to_give_back] = x;
+  return std::tie(to_end, to_give_back);
+}
 auto parts(Is<engine::LeakedProcesses> auto& x) {
   auto& [key, slots] = x;
   return std::tie(key, slots);
@@ -121,17 +125,18 @@ auto parts(Is<proto::Envelope> auto& x) {
 }
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-         labels, troubles, address, nonce, max_unslotted, host, version, allocation] = x;
+         labels, troubles, address, nonce, max_unslotted, host, version, allocation, time_left] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices,
-                  pool, labels, troubles, address, nonce, max_unslotted, host, version, allocation);
+                  pool, labels, troubles, address, nonce, max_unslotted, host, version, allocation,
+                  time_left);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;
   return std::tie(key, step, silent);
 }
 auto parts(Is<proto::Beat> auto& x) {
-  auto& [progress, leaked_processes, draining, troubles, checkpoint_problem] = x;
-  return std::tie(progress, leaked_processes, draining, troubles, checkpoint_problem);
+  auto& [progress, leaked_processes, draining, troubles, checkpoint_problem, time_left] = x;
+  return std::tie(progress, leaked_processes, draining, troubles, checkpoint_problem, time_left);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -235,7 +240,7 @@ concept ListsAllMembers = proto::ListsFields<T> && !requires(T & x) {
 
 auto parts(ListsAllMembers auto& x) {
   constexpr std::size_t count = member_count<std::remove_cvref_t<decltype(x)>>();
-  static_assert(count >= 1 && count <= 15, "add a branch below");
+  static_assert(count >= 1 && count <= 16, "add a branch below");
   if constexpr (count == 1) {
     auto& [a] = x;
     return std::tie(a);
@@ -281,6 +286,9 @@ auto parts(ListsAllMembers auto& x) {
   } else if constexpr (count == 15) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  } else if constexpr (count == 16) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {

@@ -62,7 +62,7 @@ ExitReport exit_report(const AttemptEnd& end, bool kill_decided, const jobs::Lau
   const bool is_lost_part = is_lost && kill_decided && !spec.rendezvous.addresses.empty();
   const bool killed_here = !is_lost_part && (end.signaled_by_us || (is_lost && kill_decided));
   // A program that its worker paused has neither failed nor succeeded, with any exit status.
-  const bool paused_here = end.paused_alone && is_known && !is_lost;
+  const bool paused_here = !end.paused_because.empty() && is_known && !is_lost;
   const auto setup = failed && !program.by_signal ? setup_failure_of(program.log_tail) : std::nullopt;
   const std::string no_steps = end.standstill.empty()
                                    ? "no report from it for " +
@@ -80,8 +80,7 @@ ExitReport exit_report(const AttemptEnd& end, bool kill_decided, const jobs::Lau
       {!end.node_failure.empty() && (failed || !is_known), lost, end.node_failure, true},
       {end.no_progress, no_progress, "ended: " + no_steps, true},
       {killed_here || paused_here, ended_by_agent,
-       end.paused_alone && !kill_decided ? "paused by its worker: at its length, and no daemon to decide"
-                                         : ""},
+       end.paused_because.empty() || kill_decided ? "" : "paused by its worker: " + end.paused_because},
       {is_lost || !is_known, lost, end.lost_because.value_or("")},
       {failed && program.out_of_memory, out_of_memory, "ended by the kernel: its memory limit was reached",
        true},

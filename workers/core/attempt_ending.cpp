@@ -20,7 +20,7 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     } else if (takes_checkpoint_signal()) {
       ask_by_signal(now, out);
     } else {
-      ladder_.ask(patience(), now);  // It ends with rank 0, which was asked.
+      ask(patience(), now);  // It ends with rank 0, which was asked.
     }
     return;
   }
@@ -34,11 +34,11 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     return;
   }
   if (!dialogue_.prints_lines()) {
-    ladder_.ask(patience(), now);  // The answer to its next report, if there is one, is this decision.
+    ask(patience(), now);  // The answer to its next report, if there is one, is this decision.
     return;
   }
   if (is_at_its_length() && is_wanted_at_its_end()) {
-    ladder_.ask(patience(), now);  // Most programs end there by themselves.
+    ask(patience(), now);  // Most programs end there by themselves.
   } else if (ladder_.rung() < Rung::terminated) {
     note_its_end(out);
     terminate(now, out);
@@ -117,7 +117,7 @@ bool AttemptMachine::takes_checkpoint_signal() const {
 
 /// For programs that get no answers, or don't ask in time.
 void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
-  ladder_.ask(rules_.grace, now);
+  ask(rules_.grace, now);
   end_.signaled_by_us = true;  // If it ends now, that isn't its own decision.
   if (phase_ == Phase::running) {
     out.effects.emplace_back(SignalProgram{spec_.key, false, true});
@@ -125,11 +125,39 @@ void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
 }
 
 void AttemptMachine::terminate(Instant now, AttemptOutput& out) {
-  ladder_.terminate(rules_.grace, now);
+  const Duration grace = ends_by_ ? std::max(ends_by_->kill_at - now, Duration{}) : rules_.grace;
+  ladder_.terminate(grace, now);
   end_.signaled_by_us = true;
   if (phase_ == Phase::running) {
-    out.effects.emplace_back(SignalProgram{.key = spec_.key, .grace = rules_.grace});
+    out.effects.emplace_back(SignalProgram{.key = spec_.key, .grace = grace});
   }
+}
+
+/// If its worker ends soon, it has until then instead.
+void AttemptMachine::ask(Duration patience, Instant now) {
+  ladder_.ask(ends_by_ ? std::max(ends_by_->terminate_at - now, Duration{}) : patience, now);
+}
+
+void AttemptMachine::give_back(const GiveBack& order, Instant now, AttemptOutput& out) {
+  if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
+    never_ran(ExitReport::Cause::ended_by_agent, "the worker ended before it started", out);
+    return;
+  }
+  if (!alive() || ladder_.rung() == Rung::killed) {
+    return;
+  }
+  ends_by_ = order;
+  if (ladder_.rung() != Rung::none) {
+    ladder_.shorten(ladder_.rung() == Rung::asked ? order.terminate_at : order.kill_at);
+    return;
+  }
+  if (!orders_.end_as) {
+    orders_.end_as = engine::Directive::pause;
+    end_.paused_because = order.why;
+    spool_.ask_at_once();
+    answer_ahead(out);
+  }
+  ask_to_end(now, out);
 }
 
 void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
@@ -160,7 +188,7 @@ bool AttemptMachine::waits_at_length() const {
 
 void AttemptMachine::pause_alone(Instant now, AttemptOutput& out) {
   orders_.end_as = engine::Directive::pause;
-  end_.paused_alone = true;
+  end_.paused_because = "at its length, and no daemon to decide";
   spool_.ask_at_once();
   notice(Notice::Level::warning,
          "it reached its length without a connection to the daemon: it is paused (--orphan-policy)", out);

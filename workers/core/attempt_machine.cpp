@@ -140,7 +140,7 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
   switch (decision.directive) {
     case Directive::train_on: {
       orders_.length = std::max(orders_.length, decision.length);
-      if (orders_.end_as && !dialogue_.knows_end() && ladder_.rung() <= Rung::asked) {
+      if (orders_.end_as && !ends_by_ && !dialogue_.knows_end() && ladder_.rung() <= Rung::asked) {
         orders_.end_as.reset();
         orders_.may_finish = false;
         ladder_.withdraw();

@@ -230,7 +230,7 @@ void AttemptMachine::answer_written_checkpoints(Instant now, AttemptOutput& out)
 void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out) {
   silent_since_ = now;
   if (orders_.end_as && dialogue_.tell_end()) {  // Only once: asking again doesn't extend the patience.
-    ladder_.ask(patience(), now);
+    ask(patience(), now);
   }
   out.effects.emplace_back(AnswerProgram{spec_.key, question, answer_line(orders_.end_as, orders_.length)});
 }

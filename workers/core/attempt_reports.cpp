@@ -37,7 +37,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   reported_invalid_ = state.reported_invalid;
   end_.no_progress = state.no_progress;
   end_.ended_here = state.ended_here;
-  end_.paused_alone = state.paused_alone;
+  end_.paused_because = state.paused_because;
   end_.leaked_processes = state.unkillable;
   end_.lost_checkpoint = state.lost_checkpoint;
   if (state.exited && spec_.hand_over_log) {
@@ -141,7 +141,7 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.reported_invalid = reported_invalid_;
   state.no_progress = end_.no_progress;
   state.ended_here = end_.ended_here;
-  state.paused_alone = end_.paused_alone;
+  state.paused_because = end_.paused_because;
   state.unkillable =
       end_.leaked_processes && phase_ == Phase::exited;  // Before that, the next agent detects it as stuck.
   state.held_since = static_cast<std::uint64_t>(slots_held_.since.micros());

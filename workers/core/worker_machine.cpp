@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/alloc/queue.hpp"
+
 namespace hpsearch::workers {
 
 using engine::AttemptKey;
@@ -98,6 +100,12 @@ std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt
   end_on_broken_slots(out);
   carry_out(std::move(out));
   alone_since_ = now;
+  if (rules_.time_limit > Duration{}) {
+    ends_at_ = now + rules_.time_limit;
+  }
+  if (rules_.asks_time_left) {
+    effects_.emplace_back(AskTimeLeft{});
+  }
   effects_.emplace_back(NewConnection{});
   send_hello(now);
   return std::exchange(effects_, {});
@@ -125,7 +133,8 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   }
   const bool waits = std::any_of(attempts_.begin(), attempts_.end(),
                                  [](const auto& entry) { return entry.second.waits_at_length(); });
-  wake = earlier(wake, draining_ ? std::nullopt : useless_at());
+  wake =
+      earlier(wake, draining_ ? std::nullopt : earlier(earlier(useless_at(), gives_back_at()), ask_left_at_));
   return earlier(earlier(earlier(wake, probe_at_), orphans_due()), waits ? pauses_due() : std::nullopt);
 }
 
@@ -343,6 +352,89 @@ void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
   carry_out(std::move(out));
 }
 
+/// A signal from outside may come again, and later than another one that left more time.
+void WorkerMachine::on_event(const GiveBackAsked& asked, Instant now) {
+  constexpr Duration near = Duration::seconds(900);
+  const bool at_its_end = asked.is_warning && ends_at_ && *ends_at_ - now <= near;
+  give_back(at_its_end         ? std::string(engine::left_at_its_end)
+            : asked.is_warning ? "its time is almost over"
+                               : "asked to stop",
+            now + asked.within, now);
+}
+
+/// Asks again in a quarter of the time that is left: the end may have been moved, and not into the past.
+void WorkerMachine::on_event(const TimeLeftLearned& learned, Instant now) {
+  constexpr Duration tolerance = Duration::seconds(5);
+  constexpr Duration shortest = Duration::seconds(10);
+  constexpr Duration longest = Duration::seconds(300);
+  if (learned.left) {
+    const Instant end = now + *learned.left;
+    const bool moved = !ends_at_ || end - *ends_at_ > tolerance || *ends_at_ - end > tolerance;
+    ends_at_ = end;
+    if (moved && beat_at_) {
+      beat_at_ = now;
+    }
+  }
+  const auto until_then = gives_back_at() ? *gives_back_at() - now : longest;
+  ask_left_at_ = now + std::clamp(Duration::micros(until_then.in_micros() / 4), shortest, longest);
+}
+
+std::optional<Instant> WorkerMachine::gives_back_at() const noexcept {
+  return ends_at_ && !given_back_by_ ? std::optional(*ends_at_ - rules_.give_back) : std::nullopt;
+}
+
+std::optional<engine::TimeLeft> WorkerMachine::time_left(Instant now) const noexcept {
+  if (!ends_at_) {
+    return std::nullopt;
+  }
+  const Duration left = std::max(*ends_at_ - now, Duration{});
+  return engine::TimeLeft{left, std::max(left - rules_.give_back, Duration{})};
+}
+
+void WorkerMachine::watch_its_end(Instant now) {
+  if (draining_) {
+    return;
+  }
+  if (ask_left_at_ && now >= *ask_left_at_) {
+    ask_left_at_.reset();
+    effects_.emplace_back(AskTimeLeft{});
+  }
+  if (const auto at = gives_back_at(); at && now >= *at) {
+    give_back(std::string(engine::left_at_its_end), *ends_at_, now);
+  }
+}
+
+void WorkerMachine::give_back(const std::string& why, Instant until, Instant now) {
+  until = ends_at_ ? std::min(until, *ends_at_) : until;
+  if (given_back_by_ && until >= *given_back_by_) {
+    return;
+  }
+  given_back_by_ = until;
+  const bool first = !std::exchange(draining_, true);
+  if (first) {
+    stop_asked_at_ = now;
+    draining_because_ = why;
+    notice(Notice::Level::info, "ends its programs: " + why);
+  }
+  // Most of a long time is for checkpoints; of a short one a third, and half for what ignores the request.
+  constexpr Duration enough = Duration::seconds(60);
+  const Duration time = std::max(until - now, Duration{});
+  const auto part = [time](std::int64_t of) { return Duration::micros(time.in_micros() / of); };
+  const Duration reserve = std::min(enough, part(3) + part(3));
+  const GiveBack order{
+      why == engine::left_at_its_end ? "its worker's time is over" : "its worker ends: " + why,
+      until - reserve, until - std::min(Duration::micros(enough.in_micros() / 2), part(6))};
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.give_back(order, now, out);
+  }
+  if (first && session_ == Session::ready) {
+    send_beat(
+        now);  // Before the exits, because otherwise the daemon would lease their trials to this worker.
+  }
+  carry_out(std::move(out));
+}
+
 void WorkerMachine::on_event(const LeaveAsked& /*asked*/, Instant /*now*/) {
   over_ = true;  // Without a GOODBYE, which would mean that the programs have exited.
   effects_.emplace_back(EndAgent{false, "asked to leave its programs to the next worker"});
@@ -545,6 +637,7 @@ void WorkerMachine::settle(Instant now) {
   }
   carry_out(std::move(out));
   end_when_useless(now);
+  watch_its_end(now);
   end_when_done(now);
 }
 
@@ -689,7 +782,7 @@ void WorkerMachine::end_when_useless(Instant now) {
   const bool idle = session_ == Session::ready;
   draining_ = true;
   stop_asked_at_ = now;
-  draining_because_ = idle ? "idle" : "no daemon";
+  draining_because_ = idle ? std::string(engine::left_idle) : "no daemon";
   notice(Notice::Level::info, idle ? "ends: it had no trial for so long (--idle-timeout)"
                                    : "ends: no daemon answered for so long (--give-up-after)");
   AttemptOutput out;

@@ -287,6 +287,7 @@ void WorkerMachine::send_hello(Instant now) {
   hello.nonce = identity_.nonce;
   hello.max_unslotted = identity_.max_unslotted;
   hello.allocation = identity_.allocation;
+  hello.time_left = time_left(now);
   hello.host = identity_.host;
   hello.version = identity_.version;
   for (const auto& [key, attempt] : attempts_) {
@@ -324,6 +325,7 @@ void WorkerMachine::send_beat(Instant now) {
   }
   beat.troubles = troubles();
   beat.checkpoint_problem = checkpoint_problem_;
+  beat.time_left = time_left(now);
   send(std::move(beat));
 }
 

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/base/clock_text.hpp"
 #include "hpsearch/io/files/random_bytes.hpp"
 #include "hpsearch/io/net/log.hpp"
+#include "hpsearch/io/net/run_command.hpp"
 #include "hpsearch/jobs/fields/remote_storage.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -43,6 +46,23 @@ constexpr std::uint64_t longest_log_part = 128 * 1024;
 constexpr std::chrono::milliseconds goodbye_time = 200ms;
 // The daemon retries at the same interval.
 constexpr std::chrono::seconds remove_condemned_every = 60s;
+
+/// Nothing: not in a job, or Slurm doesn't answer. Only the difference counts: clocks and time zones may
+/// differ.
+std::optional<engine::Duration> time_left_of_slurm_job() {
+  constexpr std::chrono::seconds patience{20};
+  const char* job = std::getenv("SLURM_JOB_ID");
+  if (job == nullptr) {
+    return std::nullopt;
+  }
+  const net::CommandAnswer answer =
+      net::run_command({"squeue", "--noheader", "--jobs=" + std::string(job), "--format=%L"}, patience);
+  if (!answer.succeeded()) {
+    net::log(net::Level::debug, "squeue does not say when the job ends: " + answer.complaint());
+    return std::nullopt;
+  }
+  return engine::duration_from_clock_text(answer.output.substr(0, answer.output.find_first_of(" \n")));
+}
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -128,6 +148,12 @@ void WorkerLoop::stop() {
   ending_ = true;
   programs_.stop_spares();
   push(StopAsked{});
+}
+
+void WorkerLoop::give_back(engine::Duration within, bool is_warning) {
+  ending_ = true;
+  programs_.stop_spares();
+  push(GiveBackAsked{within, is_warning});
 }
 
 void WorkerLoop::leave() {
@@ -463,6 +489,12 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
     }
   }
   inputs_.emplace_back(LogWasRead{std::move(part)});
+}
+
+void WorkerLoop::carry_out(const AskTimeLeft& /*ask*/) {
+  background_.run([this]() -> net::Background::Afterwards {
+    return [this, left = time_left_of_slurm_job()] { push(TimeLeftLearned{left}); };
+  });
 }
 
 void WorkerLoop::carry_out(const Notice& notice) {

@@ -89,6 +89,9 @@ struct Arguments {
   std::string allocation;
   std::optional<double> idle_timeout;
   double give_up_after = 600;
+  std::optional<double> time_limit;
+  std::string ends_from;
+  double give_back = 180;
 };
 
 int fail(int status, const std::string& message) {
@@ -356,6 +359,9 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   if (!arguments.allocation.empty()) {
     options.rules.ends_when_alone_for = in_micros(arguments.give_up_after);
   }
+  options.rules.time_limit = in_micros(arguments.time_limit.value_or(0));
+  options.rules.give_back = in_micros(arguments.give_back);
+  options.rules.asks_time_left = arguments.ends_from == "slurm";
   options.machine.run_as = *run_as;
   options.shim = own_directory() / "hpsearch-shim";
   options.kills_by = ControlGroup::may_be_made() ? "cgroup" : "process table";
@@ -578,22 +584,29 @@ int run(Arguments arguments) {
   }
   net::Loop loop;
   int status = exit_ok;
-  const auto end = [&loop, &status](bool failed, const std::string& why) {
+  const auto on_end = [&loop, &status](bool failed, const std::string& why) {
     if (failed) {
       status = fail(exit_failed, why);
     }
     loop.stop();
   };
-  WorkerLoop worker(loop, *state, *options, end);
+  WorkerLoop worker(loop, *state, *options, on_end);
   const auto stop = [&worker](int) {
     net::log(net::Level::info, "asked to stop: ending programs");
     worker.stop();
   };
-  const net::Watch signals = loop.on_signals({SIGTERM, SIGINT}, stop);
-  const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
   const bool in_allocation = !options->allocation.empty();
+  const auto give_back = [&worker, &options](int number) {
+    const bool is_warning = number != SIGTERM;
+    net::log(net::Level::info, is_warning ? "warned that the job ends soon" : "asked to stop");
+    worker.give_back(is_warning ? options->rules.give_back : options->rules.attempt.grace, is_warning);
+  };
+  const net::Watch signals = loop.on_signals({SIGINT}, stop);
+  const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
+  const net::Watch end =
+      in_allocation ? loop.on_signals({SIGTERM}, give_back) : loop.on_signals({SIGTERM}, stop);
   // Other schedulers warn with these before they end a job, and then no next worker comes.
-  const net::Watch warnings = in_allocation ? loop.on_signals({SIGUSR1, SIGUSR2}, stop) : net::Watch();
+  const net::Watch warnings = in_allocation ? loop.on_signals({SIGUSR1, SIGUSR2}, give_back) : net::Watch();
   const net::Watch leave = in_allocation ? net::Watch() : loop.on_signals({SIGUSR1}, [&worker](int) {
     net::log(net::Level::info, "asked to leave: programs run on for the next worker");
     worker.leave();
@@ -700,6 +713,20 @@ int main_of(int argc, char** argv) {
   app.add_option("--give-up-after", arguments.give_up_after,
                  "With --alloc: ends after so many seconds without a daemon (600)")
       ->check(CLI::Range(1.0, 31'536'000.0))
+      ->group("Allocations");
+  app.add_option("--time-limit", arguments.time_limit,
+                 "Seconds from now until its allocation ends (no end is known)")
+      ->check(CLI::Range(1.0, 31'536'000.0))
+      ->group("Allocations");
+  app.add_option("--ends-from", arguments.ends_from,
+                 "slurm: squeue tells when the job ends, again and again, because administrators extend jobs "
+                 "(--time-limit)")
+      ->check(CLI::IsMember({"slurm"}))
+      ->group("Allocations");
+  app.add_option("--give-back", arguments.give_back,
+                 "Seconds before the end, or after a warning signal, in which programs save a checkpoint and "
+                 "end (180)")
+      ->check(CLI::Range(1.0, 86'400.0))
       ->group("Allocations");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   CLI::App& join = *app.add_subcommand(

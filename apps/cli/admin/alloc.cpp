@@ -49,6 +49,14 @@ std::string explanation_of(const api::Queue& queue) {
                      counted(queue.settings.max_workers, "worker") + "; " +
                      counted(queue.trials_waiting, "trial") +
                      (queue.trials_waiting == 1 ? " waits" : " wait") + " and would run on its workers\n";
+  if (queue.trials_too_long > 0) {
+    text += counted(queue.trials_too_long, "trial") +
+            (queue.trials_too_long == 1 ? " does not run there: it needs "
+                                        : " do not run there: one needs at least ") +
+            duration_text(queue.time_needed.value_or(0)) + " and its workers take trials for " +
+            duration_text(queue.settings.time_limit - queue.settings.give_back) +
+            " (time-limit less give-back)\n";
+  }
   for (const api::Allocation& allocation : queue.allocations) {
     if (!allocation.end && !allocation.started) {
       text += "allocation " + allocation.name + " waits for its start for " + since(allocation.wanted) +

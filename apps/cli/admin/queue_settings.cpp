@@ -65,6 +65,9 @@ std::optional<Failure> change_setting(api::QueueSettings& settings, const std::s
   if (key == "idle-timeout") {
     return take_time(settings.idle_timeout);
   }
+  if (key == "give-back") {
+    return take_time(settings.give_back);
+  }
   if (key == "workers-per-alloc") {
     return take_count(settings.workers);
   }
@@ -100,7 +103,7 @@ std::optional<Failure> change_setting(api::QueueSettings& settings, const std::s
     return usage_failure(
         "\"" + printable(key) +
         "\" is no setting of a queue; settings: time-limit, workers-per-alloc, backlog, "
-        "max-workers, slots, idle-timeout, min-utilization, pool, state-root, before, after, "
+        "max-workers, slots, idle-timeout, give-back, min-utilization, pool, state-root, before, after, "
         "wrap");
   }
   *to = text;
@@ -111,6 +114,7 @@ api::QueueSettings usual_queue_settings() {
   api::QueueSettings settings;
   settings.time_limit = 8 * 3'600;
   settings.idle_timeout = 300;
+  settings.give_back = 180;
   settings.min_utilization = 0.5;
   return settings;
 }

@@ -104,12 +104,15 @@ std::string device_lines(const api::Worker& worker) {
 }
 
 /// "pool" or "pool, zone=b"
-std::string pool_text(const api::Worker& worker) {
+std::string pool_text(const api::Worker& worker, double now) {
   std::string text = worker.pool;
   for (const auto& [key, value] : worker.labels) {
     text += ", " + key + "=" + value;
   }
   text += worker.allocation ? ", allocation " + *worker.allocation : "";
+  if (worker.ends_at && worker.present) {
+    text += ", ends in " + duration_text(std::max(0.0, *worker.ends_at - now));
+  }
   return printable(text);
 }
 
@@ -252,9 +255,9 @@ int workers(const ServerOptions& options, bool devices, const Output& output) {
   std::string remarks;
   for (const api::Worker& worker : *all) {
     table.add({std::to_string(worker.id.number()), state_text(worker), std::to_string(worker.slots),
-               std::to_string(worker.slots_held), worker.slot_kind, devices_text(worker), pool_text(worker),
-               printable(worker.host.value_or("")), printable(worker.version.value_or("")),
-               heard_text(worker, seconds_now()), worker.name});
+               std::to_string(worker.slots_held), worker.slot_kind, devices_text(worker),
+               pool_text(worker, seconds_now()), printable(worker.host.value_or("")),
+               printable(worker.version.value_or("")), heard_text(worker, seconds_now()), worker.name});
     remarks += (devices ? device_lines(worker) : "") + remarks_on(worker);
   }
   output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);

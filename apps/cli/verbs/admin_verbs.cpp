@@ -234,6 +234,7 @@ std::vector<CLI::Option*> add_queue_options(CLI::App& to, AllocOptions& options)
        "Most workers at once, waiting ones included (as many as an allocation has; for run\nas many as "
        "max_concurrent_trials needs)"},
       {"idle-timeout", "Time without a trial after which a worker ends (5m)"},
+      {"give-back", "Time before its end in which trials of an allocation save a checkpoint and end (3m)"},
       {"min-utilization", "Fraction of its slots that trials keep busy in a further allocation (0.5)"},
       {"state-root", "Directory for the state of workers, for a shell on the node ($TMPDIR)"},
       {"before", "Line of shell before each worker"},

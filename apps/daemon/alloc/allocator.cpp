@@ -97,7 +97,9 @@ Allocator::Allocator(Runtime& runtime, net::Loop& loop, Settings settings)
       clock_(loop.every(plan_every, [this] { tick(); })),
       commands_(loop, 1) {
   if (!settings_.run) {
-    settings_.run = [](const std::vector<std::string>& words) { return run_command(words, command_limit); };
+    settings_.run = [](const std::vector<std::string>& words) {
+      return net::run_command(words, command_limit);
+    };
   }
   clean_up();
 }
@@ -171,9 +173,9 @@ void Allocator::tick() {
   }
 }
 
-void Allocator::run(std::vector<std::string> words, std::function<void(const CommandAnswer&)> then) {
+void Allocator::run(std::vector<std::string> words, std::function<void(const net::CommandAnswer&)> then) {
   commands_.run([runner = settings_.run, words = std::move(words), then = std::move(then)] {
-    CommandAnswer answer = runner(words);
+    net::CommandAnswer answer = runner(words);
     return [answer = std::move(answer), then] { then(answer); };
   });
 }
@@ -247,10 +249,10 @@ void Allocator::submit(const AllocationName& name) {
   submissions_.push_back(runtime_.now());
   run(slurm::submission(settings, name, allocation->workers,
                         slurm::comment_of(runtime_.cluster(), *allocation), directory_of(name)),
-      [this, name](const CommandAnswer& answer) { take_submission(name, answer); });
+      [this, name](const net::CommandAnswer& answer) { take_submission(name, answer); });
 }
 
-void Allocator::take_submission(const AllocationName& name, const CommandAnswer& answer) {
+void Allocator::take_submission(const AllocationName& name, const net::CommandAnswer& answer) {
   watched_[name].is_submitting = false;
   next_look_ = std::min(next_look_, runtime_.now() + look_soon);
   if (answer.succeeded()) {
@@ -278,13 +280,13 @@ void Allocator::look() {
     return now - entry.second.canceled_at < look_often;
   });
   next_look_ = now + (is_canceling ? look_soon : look_often);
-  run(slurm::job_list(), [this](const CommandAnswer& answer) {
+  run(slurm::job_list(), [this](const net::CommandAnswer& answer) {
     is_looking_ = false;
     take_list(answer);
   });
 }
 
-void Allocator::take_list(const CommandAnswer& answer) {
+void Allocator::take_list(const net::CommandAnswer& answer) {
   if (!answer.succeeded()) {  // Nothing follows from silence.
     if (std::exchange(list_problem_, answer.complaint()) != answer.complaint()) {
       net::log(net::Level::warning, "Slurm does not list jobs: " + answer.complaint());
@@ -392,7 +394,7 @@ void Allocator::withdraw(const AllocationRecord& allocation) {
   watched_[allocation.name].canceled_at = now;
   next_look_ = std::min(next_look_, now + look_soon);
   if (!allocation.job.empty()) {
-    run({"scancel", "--", allocation.job}, [name = allocation.name](const CommandAnswer& answer) {
+    run({"scancel", "--", allocation.job}, [name = allocation.name](const net::CommandAnswer& answer) {
       if (!answer.succeeded()) {
         net::log(net::Level::warning,
                  "Slurm did not cancel allocation " + engine::text_of(name) + ": " + answer.complaint());
@@ -455,7 +457,7 @@ void Allocator::check(const std::string& queue, const QueueSettings& settings,
   commands_.run(
       [runner = settings_.run, test = std::move(test), settings, directory, then = std::move(then)] {
         Check check;
-        const CommandAnswer tested = runner(test);
+        const net::CommandAnswer tested = runner(test);
         std::error_code unknown;
         fs::remove_all(directory, unknown);
         check.would_start = tested.succeeded();
@@ -463,7 +465,7 @@ void Allocator::check(const std::string& queue, const QueueSettings& settings,
                                                     : "Slurm would refuse the job: " + tested.complaint());
         if (tested.succeeded()) {
           // A job above the partition's limits is taken, and then waits for ever.
-          const CommandAnswer partitions = runner({"scontrol", "--oneliner", "show", "partition"});
+          const net::CommandAnswer partitions = runner({"scontrol", "--oneliner", "show", "partition"});
           for (std::string& problem : slurm::problems_with_partition(partitions.output, settings)) {
             check.would_start = false;
             check.findings.push_back(std::move(problem));

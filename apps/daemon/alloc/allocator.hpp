@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "daemon/alloc/run_command.hpp"
 #include "daemon/alloc/slurm.hpp"
 #include "daemon/core/runtime.hpp"
 #include "daemon/keys/invites.hpp"
 #include "daemon/keys/worker_keys.hpp"
 #include "hpsearch/io/net/background.hpp"
+#include "hpsearch/io/net/run_command.hpp"
 
 namespace hpsearch::daemon {
 
@@ -35,7 +35,8 @@ class Allocator {
     std::string daemon;          ///< The address for workers; "" = nodes cannot reach the daemon.
     Invites* invites = nullptr;  ///< Null: workers need no keys.
     WorkerKeys* keys = nullptr;  ///< Keys of the workers that joined; null likewise.
-    std::function<CommandAnswer(const std::vector<std::string>&)> run{};  ///< Not set: run_command().
+    std::function<net::CommandAnswer(const std::vector<std::string>&)>
+        run{};  ///< Not set: net::run_command().
   };
 
   Allocator(Runtime& runtime, net::Loop& loop, Settings settings);
@@ -92,9 +93,9 @@ class Allocator {
   [[nodiscard]] engine::Status prepare(const engine::AllocationRecord& allocation,
                                        const engine::QueueSettings& settings);
   void submit(const engine::AllocationName& name);
-  void take_submission(const engine::AllocationName& name, const CommandAnswer& answer);
+  void take_submission(const engine::AllocationName& name, const net::CommandAnswer& answer);
   void look();
-  void take_list(const CommandAnswer& answer);
+  void take_list(const net::CommandAnswer& answer);
   /// Jobs of this cluster that the store does not know: each one is logged once, and left alone.
   void note_strays(const std::map<std::string, slurm::Job>& by_key);
   void take_job(const engine::AllocationRecord& allocation, const slurm::Job& job);
@@ -102,7 +103,7 @@ class Allocator {
   void withdraw(const engine::AllocationRecord& allocation);
   void end(const engine::AllocationName& name, engine::AllocationEnd how, const std::string& detail,
            bool processes_ended);
-  void run(std::vector<std::string> words, std::function<void(const CommandAnswer&)> then);
+  void run(std::vector<std::string> words, std::function<void(const net::CommandAnswer&)> then);
   [[nodiscard]] std::vector<engine::AllocationRecord> live() const;
 
   Runtime& runtime_;

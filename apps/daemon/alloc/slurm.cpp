@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "hpsearch/engine/base/clock_text.hpp"
+
 namespace hpsearch::daemon::slurm {
 namespace {
 
@@ -13,9 +15,6 @@ using engine::Duration;
 using engine::Errc;
 using engine::Error;
 using engine::QueueSettings;
-
-/// After the limit of the workers, for the last acts of their programs.
-constexpr Duration last_acts = Duration::seconds(180);
 
 struct OwnOption {
   std::string_view name;
@@ -146,6 +145,9 @@ std::string worker_script(const QueueSettings& settings, const engine::Allocatio
   add("--name", settings.workers == 1 ? own_name : own_name + "-\"$SLURM_PROCID\"");
   add("--slots", settings.slots ? std::to_string(*settings.slots) : "auto");
   add("--idle-timeout", std::to_string(seconds_of(settings.idle_timeout)));
+  add("--time-limit", std::to_string(seconds_of(settings.time_limit)));
+  add("--ends-from", "slurm");
+  add("--give-back", std::to_string(seconds_of(settings.give_back)));
   if (!settings.pool.empty()) {
     add("--pool", shell_word(settings.pool));
   }
@@ -181,19 +183,18 @@ std::vector<std::string> submission(const QueueSettings& settings, const engine:
                                     std::uint64_t workers, const std::string& comment,
                                     const std::string& directory, bool only_tests) {
   const std::string count = std::to_string(workers);
-  std::vector<std::string> words{
-      "sbatch",
-      "--parsable",
-      "--no-requeue",
-      "--open-mode=append",
-      "--export=ALL",
-      "--job-name=hpsearch-" + name.queue + "-" + std::to_string(name.number),
-      "--comment=" + comment,
-      "--nodes=" + count + "-" + count,
-      "--ntasks=" + count,
-      "--ntasks-per-node=1",
-      "--time=" + time_text(Duration::micros(settings.time_limit.in_micros() + last_acts.in_micros())),
-      "--output=" + directory + "/%N.out"};
+  std::vector<std::string> words{"sbatch",
+                                 "--parsable",
+                                 "--no-requeue",
+                                 "--open-mode=append",
+                                 "--export=ALL",
+                                 "--job-name=hpsearch-" + name.queue + "-" + std::to_string(name.number),
+                                 "--comment=" + comment,
+                                 "--nodes=" + count + "-" + count,
+                                 "--ntasks=" + count,
+                                 "--ntasks-per-node=1",
+                                 "--time=" + time_text(settings.time_limit),
+                                 "--output=" + directory + "/%N.out"};
   if (only_tests) {
     words.emplace_back("--test-only");
   }
@@ -298,27 +299,6 @@ std::string partitions_in(const std::vector<std::string>& arguments) {
   return "";
 }
 
-/// "1-02:03:04", "02:03:04", "03:04"; nothing for UNLIMITED and what is no time.
-std::optional<std::int64_t> seconds_in(std::string_view text) {
-  std::int64_t days = 0;
-  std::int64_t rest = 0;
-  std::int64_t number = 0;
-  bool any = false;
-  for (const char c : text) {
-    if (c >= '0' && c <= '9' && number < 1'000'000) {
-      number = number * 10 + (c - '0');
-      any = true;
-    } else if (c == '-') {
-      days = std::exchange(number, 0);
-    } else if (c == ':') {
-      rest = (rest + std::exchange(number, 0)) * 60;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return any ? std::optional(days * 86'400 + rest + number) : std::nullopt;
-}
-
 }  // namespace
 
 std::vector<std::string> problems_with_partition(std::string_view text, const QueueSettings& settings) {
@@ -333,13 +313,11 @@ std::vector<std::string> problems_with_partition(std::string_view text, const Qu
     if (name.empty() || !is_meant) {
       continue;
     }
-    if (const auto most = seconds_in(value_in(line, "MaxTime"));
-        most && *most < seconds_of(settings.time_limit) + seconds_of(last_acts)) {
-      problems.push_back(
-          "partition " + name + " runs jobs for at most " + std::string(value_in(line, "MaxTime")) +
-          ", and this one asks for " +
-          time_text(Duration::micros(settings.time_limit.in_micros() + last_acts.in_micros())) +
-          " (--time-limit and 3 minutes); it would wait for ever");
+    if (const auto most = engine::duration_from_clock_text(value_in(line, "MaxTime"));
+        most && *most < settings.time_limit) {
+      problems.push_back("partition " + name + " runs jobs for at most " +
+                         std::string(value_in(line, "MaxTime")) + ", and this one asks for " +
+                         time_text(settings.time_limit) + " (--time-limit); it would wait for ever");
     }
     const auto most_nodes = value_in(line, "MaxNodes");
     if (!most_nodes.empty() && most_nodes.find_first_not_of("0123456789") == std::string_view::npos &&

@@ -22,6 +22,11 @@ api::Queue queue_now(const RequestContext& context, const engine::QueueRecord& r
         name && context.about.allocator != nullptr ? context.about.allocator->reason_of(*name) : "";
     allocation.waits_for = reason.empty() ? std::nullopt : std::optional(reason);
   }
+  const engine::TooLongTrials too_long = context.runtime.engine().too_long_trials_of(record.name);
+  queue.trials_too_long = too_long.trials;
+  if (too_long.trials > 0) {
+    queue.time_needed = too_long.needed.in_seconds();
+  }
   return queue;
 }
 

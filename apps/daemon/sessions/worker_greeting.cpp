@@ -79,6 +79,7 @@ engine::JoinWorker join_of(const proto::Hello& hello) {
   join.address = hello.address;
   join.max_unslotted = hello.max_unslotted;
   join.allocation = hello.allocation;
+  join.time_left = hello.time_left;
   return join;
 }
 

@@ -239,6 +239,9 @@ void WorkerSessions::take_beat(WorkerId worker, const proto::Beat& beat) {
     counterpart.progress[progress.key] =
         Heard{progress.step, engine::Instant::from_micros(runtime_.now().micros() - silent.in_micros())};
   }
+  if (!engine::is_as_known(runtime_.engine().workers().at(worker).end, beat.time_left, runtime_.now())) {
+    static_cast<void>(runtime_.perform(engine::NoteTimeLeft{worker, beat.time_left}));
+  }
   const auto& known = runtime_.engine().workers().at(worker).leaked_processes;
   const bool same = beat.leaked_processes.size() == known.size() &&
                     std::all_of(beat.leaked_processes.begin(), beat.leaked_processes.end(),

@@ -25,7 +25,9 @@ AllocationEnd true_end(const AllocationRecord& allocation, AllocationEnd said) {
     return allocation.will_not_start ? AllocationEnd::will_not_start : AllocationEnd::canceled;
   }
   if (said == AllocationEnd::completed && allocation.joined > 0) {
-    return allocation.was_idle ? AllocationEnd::idle : AllocationEnd::preempted;
+    return allocation.ran_out    ? AllocationEnd::time_limit
+           : allocation.was_idle ? AllocationEnd::idle
+                                 : AllocationEnd::preempted;
   }
   return said;
 }
@@ -75,8 +77,9 @@ void note_joined(EngineState& state, const WorkerRecord& worker) {
 }
 
 void note_left(EngineState& state, const WorkerRecord& worker, std::string_view why) {
-  if (AllocationRecord* allocation = allocation_of(state, worker); allocation != nullptr && why == "idle") {
-    allocation->was_idle = true;
+  if (AllocationRecord* allocation = allocation_of(state, worker)) {
+    allocation->was_idle = allocation->was_idle || why == left_idle;
+    allocation->ran_out = allocation->ran_out || why == left_at_its_end;
   }
 }
 

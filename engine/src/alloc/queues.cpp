@@ -83,6 +83,13 @@ Status check_settings(const QueueSettings& settings) {
   if (settings.time_limit < shortest_time_limit || settings.time_limit > longest_time_limit) {
     return wrong("the time limit must be from 1 minute to 365 days");
   }
+  if (settings.give_back < Duration::seconds(1)) {
+    return wrong("the time to give trials back (give-back) must be at least 1 second");
+  }
+  if (settings.time_limit < settings.give_back + shortest_time_limit) {
+    return wrong(
+        "the time limit must be at least 1 minute longer than the time to give trials back (give-back)");
+  }
   if (settings.workers == 0 || settings.backlog == 0) {
     return wrong(
         std::string(settings.workers == 0 ? "the number of workers of an allocation" : "the backlog") +

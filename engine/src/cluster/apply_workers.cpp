@@ -157,6 +157,21 @@ std::string problem_with(const EventChecks& checks, const WorkerDraining& draini
   return checks.worker(draining.worker);
 }
 
+void apply(const Applier& applier, const WorkerEndNoted& noted) {
+  const Instant now = applier.event.at;
+  std::optional<WorkerEnd>& end = applier.state.workers.at(noted.worker).end;
+  const Instant since = end ? end->since : now;
+  end.reset();
+  if (noted.ends_in > Duration{}) {
+    end = WorkerEnd{now + noted.ends_in, now + noted.gives_back_in, since};
+  }
+  applier.touch_all();
+}
+
+std::string problem_with(const EventChecks& checks, const WorkerEndNoted& noted) {
+  return checks.worker(noted.worker);
+}
+
 void apply(const Applier& applier, const SlotsQuarantined& quarantined) {
   WorkerRecord& worker = applier.state.workers.at(quarantined.worker);
   worker.leaked_processes[quarantined.key] = SlotQuarantine{quarantined.slots};

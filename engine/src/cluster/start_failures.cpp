@@ -115,6 +115,10 @@ std::uint64_t fruitless_with(const EngineState& state, const FruitlessEnd& end) 
 
 void delayed(Step& step, const FruitlessEnd& end) {
   const EngineState& state = step.state();
+  const auto known = state.workers.find(end.culprit);
+  if (end.evicted && known != state.workers.end() && !known->second.allocation.empty()) {
+    return;  // Its allocation is over: that says nothing about the machine, nor about the trial.
+  }
   const bool over = is_closed(trial_of(state, end.key.experiment, end.key.trial).state);
   StartDelayed event;
   event.experiment = end.key.experiment;
@@ -130,7 +134,6 @@ void delayed(Step& step, const FruitlessEnd& end) {
     event.wait = wait_after(event.times);
   }
   event.worker = end.culprit;
-  const auto known = state.workers.find(end.culprit);
   const WorkerId before = culprit_before(state, end.key.experiment, end.key.trial);
   const bool elsewhere_too = !end.evicted && before != WorkerId{} && before != end.culprit;
   if (known != state.workers.end() && has_news(known->second, end.leased_at) && !elsewhere_too) {

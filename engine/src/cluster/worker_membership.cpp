@@ -161,6 +161,31 @@ Status may_join(const EngineState& state, const JoinWorker& command) {
   return Done{};
 }
 
+bool is_as_known(const std::optional<WorkerEnd>& known, const std::optional<TimeLeft>& said,
+                 Instant now) noexcept {
+  constexpr Duration tolerance = Duration::seconds(5);
+  const auto is_near = [now, tolerance](Instant at, Duration left) {
+    const Duration apart = at - (now + left);
+    return apart <= tolerance && apart + tolerance >= Duration{};
+  };
+  return known && said ? is_near(known->at, said->to_end) && is_near(known->gives_back_at, said->to_give_back)
+                       : !known && !said;
+}
+
+Status note_time_left(Step& step, const NoteTimeLeft& command) {
+  const auto found = step.state().workers.find(command.worker);
+  if (found == step.state().workers.end()) {
+    return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
+  }
+  if (!is_as_known(found->second.end, command.time_left, step.now())) {
+    constexpr Duration shortest = Duration::millis(1);  // 0 stands for no end.
+    const TimeLeft left = command.time_left.value_or(TimeLeft{});
+    step.emit(WorkerEndNoted{command.worker, command.time_left ? std::max(left.to_end, shortest) : Duration{},
+                             left.to_give_back});
+  }
+  return Done{};
+}
+
 Status join_worker(Step& step, const JoinWorker& command) {
   const EngineState& state = step.state();
   if (const Status may = may_join(state, command); !may) {
@@ -190,6 +215,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
       static_cast<void>(note_started(step, NoteStarted{*name}));  // The other scheduler is asked less often.
     }
   }
+  static_cast<void>(note_time_left(step, NoteTimeLeft{id, command.time_left}));
   static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);
   add_lost_time(step, id, command.held);

@@ -136,6 +136,10 @@ inline constexpr std::tuple resources_fields{
           "a trial may use several workers if no worker has enough slots; set by `launch`"},
     Field{"least_workers", &ResourcesConfig::least_workers, kind::Integer{2},
           "minimum number of workers of such a trial; raised by `launch.roles`"},
+    Field{"time_request", &ResourcesConfig::time_request, kind::Time{},
+          "time that a trial needs until its first checkpoint, or until its end if it saves none; it starts "
+          "only on [workers that last so long](operating/slurm.md#time). Used until attempts were measured",
+          "a tenth of the worker's time"},
 };
 
 inline constexpr std::tuple budget_fields{

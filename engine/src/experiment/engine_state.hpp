@@ -121,6 +121,9 @@ void end_start_delays(EngineState& state, Instant now);
 /// How full a worker is may have changed.
 void note_vacancy(EngineState& state, const WorkerRecord& worker);
 
+/// Its time counts among those of the last attempts.
+void note_pace(ExperimentRecord& record, const LiveAttempt& live);
+
 /// The searcher's metric in a report, or nothing.
 [[nodiscard]] const double* find_metric(const Metrics& metrics, const std::string& name) noexcept;
 

@@ -6,6 +6,7 @@
 
 #include "experiment/trials/first_failures.hpp"
 #include "scheduler/gang_plan.hpp"
+#include "scheduler/time_needed.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -161,8 +162,38 @@ SlotSum sum_of_slots(const Workers& workers, const ResourcesConfig& wanted) {
   return sum;
 }
 
-/// Why a trial waits that is ready.
-Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Instant now) {
+bool has_room(const WorkerRecord& worker, const ResourcesConfig& wanted) {
+  return is_in_service(worker) && serves(worker, wanted) &&
+         (wanted.slots_per_trial == 0 ? takes_unslotted(worker)
+                                      : worker.slots.find_free(wanted.slots_per_trial).has_value());
+}
+
+/// Nothing: some worker with room lasts long enough.
+std::optional<WaitForTime> wait_for_time(const ExperimentRecord& record, const Workers& workers, Units units,
+                                         Instant now) {
+  const TimeNeeded needed = TimeEstimate(record).needed_for(units);
+  const WorkerRecord* longest = nullptr;
+  for (const auto& [id, worker] : workers) {
+    if (!has_room(worker, record.config.resources)) {
+      continue;
+    }
+    if (lasts(worker, needed, now)) {
+      return std::nullopt;
+    }
+    if (longest == nullptr || worker.end->gives_back_at > longest->end->gives_back_at) {
+      longest = &worker;
+    }
+  }
+  if (longest == nullptr) {
+    return std::nullopt;
+  }
+  return WaitForTime{time_on(*longest, needed), needed.attempts, longest->name,
+                     std::max(longest->end->gives_back_at - now, Duration{})};
+}
+
+/// Why a trial waits that is ready and has to train `units`; nothing: the least of those that wait.
+Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Instant now,
+                    std::optional<Units> units = std::nullopt) {
   const ResourcesConfig& resources = record.config.resources;
   const std::uint64_t need = resources.slots_per_trial;
   const std::uint64_t running = record.running.size();
@@ -215,12 +246,14 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
     return WaitForFreeSlots{sum.free, sum.total, sum.withdrawn, sum.most_free, need, std::move(wanted)};
   }
   const bool fits = std::any_of(workers.begin(), workers.end(), [&resources](const auto& entry) {
-    const WorkerRecord& worker = entry.second;
-    return is_in_service(worker) && serves(worker, resources) &&
-           worker.slots.find_free(resources.slots_per_trial).has_value();
+    return has_room(entry.second, resources);
   });
   if (!fits) {
     return WaitForDevices{sum.free, sum.total, need, std::move(wanted)};
+  }
+  const Units to_train = units ? *units : least_units_left(record).value_or(Units{});
+  if (auto time = wait_for_time(record, workers, to_train, now)) {
+    return *std::move(time);
   }
   return WaitForTurn{resources.priority, resources.weight};
 }
@@ -236,7 +269,7 @@ void explain_pending(const ExperimentRecord& record, TrialNumber number, const T
              trial.failure_history->not_before > now) {
     out.next = NextSlots{wait_for_retry(number, *trial.failure_history, workers, now)};
   } else {
-    out.next = NextSlots{wait_for_slots(record, workers, now)};
+    out.next = NextSlots{wait_for_slots(record, workers, now, units_left(trial, trial.length))};
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/scheduler/plan.hpp"
+#include "scheduler/time_needed.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -21,6 +22,7 @@ struct Demand {
   Claim claim;
   const ExperimentRecord* record;
   std::uint64_t trials;
+  TimeNeeded time;  ///< By the shortest of them.
 };
 
 std::vector<Demand> demands_of(const EngineState& state, Instant now) {
@@ -32,7 +34,8 @@ std::vector<Demand> demands_of(const EngineState& state, Instant now) {
       demands.push_back({{id, wanted.priority, wanted.weight, record.running.size() * wanted.slots_per_trial,
                           wanted.slots_per_trial},
                          &record,
-                         trials});
+                         trials,
+                         TimeEstimate(record).needed_for(least_units_left(record).value_or(Units{}))});
     }
   }
   std::sort(demands.begin(), demands.end(),
@@ -49,16 +52,26 @@ WorkerRecord worker_of(const QueueSettings& settings, std::uint64_t slots) {
   return worker;
 }
 
+/// An allocation of the queue lasts long enough for some of its trials.
+bool is_short_enough(const QueueSettings& settings, const Demand& demand) {
+  return demand.time.on(settings.time_limit) <= settings.time_limit - settings.give_back;
+}
+
+/// Some trial of the demand may run on a worker of the queue, whatever its slots.
+bool is_for(const WorkerRecord& worker, const QueueSettings& settings, const Demand& demand) {
+  return serves(worker, demand.record->config.resources) && is_short_enough(settings, demand);
+}
+
 /// The workers of one allocation, by their free slots.
 class PhantomWorkers {
  public:
   PhantomWorkers(const QueueSettings& settings, std::uint64_t workers, std::uint64_t slots)
-      : type_(worker_of(settings, slots)), slots_(slots), free_(workers, slots) {}
+      : settings_(settings), type_(worker_of(settings, slots)), slots_(slots), free_(workers, slots) {}
 
   /// Takes as many trials as fit, those that go first before others.
   void take_from(std::vector<Demand>& demands) {
     for (Demand& demand : demands) {
-      if (!serves(type_, demand.record->config.resources)) {
+      if (!is_for(type_, settings_, demand)) {
         continue;
       }
       while (demand.trials > 0 && place(demand.record->config.resources)) {
@@ -108,6 +121,7 @@ class PhantomWorkers {
     return true;
   }
 
+  const QueueSettings& settings_;
   WorkerRecord type_;
   std::uint64_t slots_;
   std::vector<std::uint64_t> free_;
@@ -124,8 +138,8 @@ std::optional<std::uint64_t> slots_of(const QueueRecord& queue) {
 /// Some trial that waits may run on a worker of the queue, whatever its slots.
 bool serves_some(const QueueSettings& settings, const std::vector<Demand>& demands) {
   const WorkerRecord worker = worker_of(settings, 1);
-  return std::any_of(demands.begin(), demands.end(), [&worker](const Demand& demand) {
-    return demand.trials > 0 && serves(worker, demand.record->config.resources);
+  return std::any_of(demands.begin(), demands.end(), [&](const Demand& demand) {
+    return demand.trials > 0 && is_for(worker, settings, demand);
   });
 }
 
@@ -211,22 +225,50 @@ void forget_workers(Step& step) {
 
 }  // namespace
 
+namespace {
+
+/// Those whose trials would fit on the queue's workers if these lasted long enough.
+std::vector<Demand> demands_that_fit(const EngineState& state, const QueueRecord& queue) {
+  const auto slots = slots_of(queue);
+  const WorkerRecord worker = worker_of(queue.settings, slots.value_or(1));
+  std::vector<Demand> demands = demands_of(state, state.last_instant);
+  std::erase_if(demands, [&](const Demand& demand) {
+    const ResourcesConfig& wanted = demand.record->config.resources;
+    const bool fits = !slots || wanted.slots_per_trial <= *slots ||
+                      (wanted.spans_workers && wanted.slots_per_trial <= *slots * queue.settings.workers);
+    return !fits || !serves(worker, wanted);
+  });
+  return demands;
+}
+
+}  // namespace
+
 Result<std::uint64_t> trials_waiting_for(const EngineState& state, const std::string& queue) {
   const auto found = state.queues.find(queue);
   if (found == state.queues.end()) {
     return Error{Errc::not_found, "there is no queue \"" + queue + "\""};
   }
-  const QueueSettings& settings = found->second.settings;
-  const auto slots = slots_of(found->second);
-  const WorkerRecord worker = worker_of(settings, slots.value_or(1));
   std::uint64_t trials = 0;
-  for (const Demand& demand : demands_of(state, state.last_instant)) {
-    const ResourcesConfig& wanted = demand.record->config.resources;
-    const bool fits = !slots || wanted.slots_per_trial <= *slots ||
-                      (wanted.spans_workers && wanted.slots_per_trial <= *slots * settings.workers);
-    trials += fits && serves(worker, wanted) ? demand.trials : 0;
+  for (const Demand& demand : demands_that_fit(state, found->second)) {
+    trials += is_short_enough(found->second.settings, demand) ? demand.trials : 0;
   }
   return trials;
+}
+
+TooLongTrials too_long_trials_of(const EngineState& state, const QueueRecord& queue) {
+  TooLongTrials too_long;
+  for (const Demand& demand : demands_that_fit(state, queue)) {
+    if (is_short_enough(queue.settings, demand)) {
+      continue;
+    }
+    const Duration needed = demand.time.on(queue.settings.time_limit);
+    if (too_long.trials == 0 || needed < too_long.needed) {
+      too_long.needed = needed;
+      too_long.attempts = demand.time.attempts;
+    }
+    too_long.trials += demand.trials;
+  }
+  return too_long;
 }
 
 Status plan_allocations(Step& step, const PlanAllocations& command) {

@@ -10,6 +10,7 @@
 #include "experiment/trials/first_failures.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "scheduler/gang_plan.hpp"
+#include "scheduler/time_needed.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -79,17 +80,58 @@ bool should_avoid(const EngineState& state, const ExperimentRecord& record, cons
   return failed_there && others_serve(state, record.config.resources, worker);
 }
 
+/// Whether workers last long enough for trials of an experiment. What few steps ask for is computed then.
+class TimeCheck {
+ public:
+  TimeCheck(const ExperimentRecord& record, Instant now) : record_(record), now_(now) {}
+
+  [[nodiscard]] bool lasts_for(const WorkerRecord& worker, Units units) {
+    return !worker.end || lasts(worker, estimate().needed_for(units), now_);
+  }
+  [[nodiscard]] bool lasts_for(const WorkerRecord& worker, const TrialRecord& trial, Units length) {
+    return !worker.end || lasts_for(worker, units_left(trial, length));
+  }
+  /// For some trial of it.
+  [[nodiscard]] bool lasts_for_any(const WorkerRecord& worker) {
+    if (!worker.end) {
+      return true;
+    }
+    if (!least_is_known_) {
+      least_ = least_units_left(record_);
+      least_is_known_ = true;
+    }
+    return !least_ || lasts_for(worker, *least_);
+  }
+
+ private:
+  const TimeEstimate& estimate() { return estimate_ ? *estimate_ : estimate_.emplace(record_); }
+
+  const ExperimentRecord& record_;
+  Instant now_;
+  std::optional<TimeEstimate> estimate_;
+  std::optional<Units> least_;
+  bool least_is_known_ = false;
+};
+
 /// Trials that wait for a slot and whose last attempts are really over.
 struct Ready {
   std::optional<TrialNumber> first;        ///< The oldest that may run there.
   std::optional<TrialNumber> last_resort;  ///< The oldest that should rather run elsewhere.
+  std::size_t too_long = 0;                ///< So many need longer than the worker lasts.
 };
 
-Ready find_ready(const EngineState& state, const ExperimentRecord& record, WorkerId worker) {
+Ready find_ready(const EngineState& state, const ExperimentRecord& record, WorkerId worker, TimeCheck& time) {
   Ready ready;
+  const auto place = state.workers.find(worker);
   for (const TrialNumber number : record.pending) {
     const TrialRecord& trial = record.trials[number.number()];
     if (trial.live || record.delayed.contains(number)) {
+      continue;
+    }
+    if (place != state.workers.end() && !time.lasts_for(place->second, trial, trial.length)) {
+      if (++ready.too_long == most_looked_at) {
+        break;
+      }
       continue;
     }
     if (!should_avoid(state, record, trial, worker)) {
@@ -183,14 +225,17 @@ void promote(Step& step, const ExperimentRecord& record, PromoteTrial next, cons
 /// Workers that are kept for an attempt on several of them until enough slots are free there.
 using Reserved = std::set<WorkerId>;
 
-/// Where a trial fits on one worker. One without slots takes nothing from those that are kept.
+/// Where a trial fits on one worker that lasts long enough for some. One without slots takes nothing from
+/// those that are kept. `too_short`: there is room where there is no time.
 std::optional<Placement> find_place(const EngineState& state, const ResourcesConfig& wanted,
-                                    const Reserved& reserved) {
+                                    const Reserved& reserved, TimeCheck& time, bool& too_short) {
   std::optional<Placement> place;
   static_cast<void>(state.vacancies.find(wanted.slots_per_trial, [&](WorkerId id) {
     const WorkerRecord& worker = state.workers.at(id);
     if (serves(worker, wanted) && (wanted.slots_per_trial == 0 || !reserved.contains(id))) {
-      if (auto slots = worker.slots.find_free(wanted.slots_per_trial)) {
+      if (!time.lasts_for_any(worker)) {
+        too_short = true;
+      } else if (auto slots = worker.slots.find_free(wanted.slots_per_trial)) {
         place = Placement{id, *std::move(slots)};
       }
     }
@@ -201,11 +246,13 @@ std::optional<Placement> find_place(const EngineState& state, const ResourcesCon
 
 /// The same on another worker than `besides`. Only for trials that crashed there: O(workers).
 std::optional<Placement> find_place_besides(const EngineState& state, const ResourcesConfig& wanted,
-                                            WorkerId besides, const Reserved& reserved) {
+                                            WorkerId besides, const Reserved& reserved,
+                                            const TrialRecord& trial, TimeCheck& time) {
   for (const auto& [id, worker] : state.workers) {
     const bool usable = is_in_service(worker) && !state.suspects.contains(id) &&
                         !state.agenda.resting.contains(id) && id != besides && !reserved.contains(id) &&
-                        serves(worker, wanted) && (wanted.slots_per_trial > 0 || takes_unslotted(worker));
+                        serves(worker, wanted) && (wanted.slots_per_trial > 0 || takes_unslotted(worker)) &&
+                        time.lasts_for(worker, trial, trial.length);
     if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {
       return Placement{id, std::move(*found)};
     }
@@ -234,8 +281,8 @@ bool needs_slots(const EngineState& state, const ExperimentRecord& record) {
 }
 
 /// Where the oldest of its trials that wait crashed, if others could tell whose fault that was.
-WorkerId crashed_on(const EngineState& state, const ExperimentRecord& record) {
-  const Ready ready = find_ready(state, record, WorkerId{});
+WorkerId crashed_on(const EngineState& state, const ExperimentRecord& record, TimeCheck& time) {
+  const Ready ready = find_ready(state, record, WorkerId{}, time);
   const Box<FailureHistory>* failure_history =
       ready.first ? &record.trials[ready.first->number()].failure_history : nullptr;
   const bool crashed = failure_history != nullptr && *failure_history && (*failure_history)->crashes > 0 &&
@@ -243,18 +290,23 @@ WorkerId crashed_on(const EngineState& state, const ExperimentRecord& record) {
   return crashed ? (*failure_history)->crashed_on : WorkerId{};
 }
 
-/// Workers that get nothing now, though they are there.
-std::set<WorkerId> unfit(const EngineState& state) {
+/// Workers that get nothing of the experiment now, though they are there.
+std::set<WorkerId> unfit(const EngineState& state, TimeCheck& time) {
   std::set<WorkerId> unfit = state.suspects;
   unfit.insert(state.agenda.resting.begin(), state.agenda.resting.end());
+  for (const auto& [id, worker] : state.workers) {
+    if (!time.lasts_for_any(worker)) {
+      unfit.insert(id);
+    }
+  }
   return unfit;
 }
 
 /// All slots of an attempt on several workers, or nothing; then the workers that are to be kept for it.
 std::optional<Placement> find_places(const EngineState& state, const ExperimentRecord& record,
-                                     Reserved& reserved) {
-  const GangPlan plan =
-      plan_gang(state.workers, unfit(state), reserved, record.config.resources, crashed_on(state, record));
+                                     Reserved& reserved, TimeCheck& time) {
+  const GangPlan plan = plan_gang(state.workers, unfit(state, time), reserved, record.config.resources,
+                                  crashed_on(state, record, time));
   if (!plan.complete) {
     reserved.insert(plan.workers.begin(), plan.workers.end());
     return std::nullopt;
@@ -278,35 +330,46 @@ void close(Step& step, const ExperimentRecord& record, TrialNumber number) {
                        record.searcher->standing(number)});
 }
 
-/// Gives the place to the experiment. False when it cannot use it now.
-bool fill(Step& step, const ExperimentRecord& record, const Placement& place, const Reserved& reserved) {
+enum class Filled : std::uint8_t { yes, nothing_wanted, no_time };
+
+/// Gives the place to the experiment.
+Filled fill(Step& step, const ExperimentRecord& record, const Placement& place, const Reserved& reserved,
+            TimeCheck& time) {
   const bool several = !place.others.empty();
-  const Ready ready = find_ready(step.state(), record, several ? WorkerId{} : place.worker);
+  const Ready ready = find_ready(step.state(), record, several ? WorkerId{} : place.worker, time);
   if (ready.first) {
     lease(step, record, *ready.first, place);
-    return true;
+    return Filled::yes;
   }
   if (ready.last_resort) {
-    if (const auto other =
-            find_place_besides(step.state(), record.config.resources, place.worker, reserved)) {
+    if (const auto other = find_place_besides(step.state(), record.config.resources, place.worker, reserved,
+                                              record.trials[ready.last_resort->number()], time)) {
       lease(step, record, *ready.last_resort, *other);
-      return true;
+      return Filled::yes;
     }
   }
+  const WorkerRecord& worker = step.state().workers.at(place.worker);
   Next next = keep_places(step.state(), record) ? Next(NothingNow{}) : record.searcher->next();
+  bool too_long = false;
   if (auto* wanted = std::get_if<CreateTrial>(&next)) {
-    create(step, record, std::move(*wanted), place);
-    return true;
+    too_long = !time.lasts_for(worker, wanted->length);
+    if (!too_long) {
+      create(step, record, std::move(*wanted), place);
+      return Filled::yes;
+    }
   }
   if (auto* wanted = std::get_if<PromoteTrial>(&next)) {
-    promote(step, record, std::move(*wanted), place);
-    return true;
+    too_long = !time.lasts_for(worker, record.trials[wanted->trial.number()], wanted->length);
+    if (!too_long) {
+      promote(step, record, std::move(*wanted), place);
+      return Filled::yes;
+    }
   }
   if (ready.last_resort) {
     lease(step, record, *ready.last_resort, place);
-    return true;
+    return Filled::yes;
   }
-  return false;
+  return too_long || ready.too_long ? Filled::no_time : Filled::nothing_wanted;
 }
 
 /// Trials that end because they need nothing more, or because their experiment is stopping, until no more may
@@ -426,14 +489,21 @@ bool fill_one(Step& step) {
       step.hold_back(record, spent->until);
       continue;
     }
+    TimeCheck time(record, step.now());
+    const auto fills = [&](const Placement& place) {
+      const Filled filled = fill(step, record, place, reserved, time);
+      if (filled == Filled::nothing_wanted) {
+        step.searcher_is_idle(record.id);
+      }
+      return filled == Filled::yes;
+    };
     if (needs_several(step.state(), record)) {
       if (!needs_slots(step.state(), record)) {
         step.searcher_is_idle(record.id);
-      } else if (const auto places = find_places(step.state(), record, reserved)) {
-        if (fill(step, record, *places, reserved)) {
+      } else if (const auto places = find_places(step.state(), record, reserved, time)) {
+        if (fills(*places)) {
           return true;
         }
-        step.searcher_is_idle(record.id);
       }
       continue;
     }
@@ -445,13 +515,12 @@ bool fill_one(Step& step) {
     if (does_not_fit) {
       continue;
     }
-    const std::optional<Placement> place = find_place(step.state(), wanted, reserved);
-    if (!place) {
+    bool too_short = false;
+    const std::optional<Placement> place = find_place(step.state(), wanted, reserved, time, too_short);
+    if (!place && !too_short) {
       do_not_fit.push_back(&wanted);
-    } else if (fill(step, record, *place, reserved)) {
+    } else if (place && fills(*place)) {
       return true;  // The order of the claims may be another now.
-    } else {
-      step.searcher_is_idle(record.id);
     }
   }
   return false;

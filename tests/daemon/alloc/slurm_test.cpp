@@ -83,8 +83,8 @@ TEST(SlurmPartition, LimitsBelowThoseOfTheQueueAreNamed) {
   ASSERT_EQ(problems.size(), 3U);
   EXPECT_EQ(
       problems[0],
-      "partition short runs jobs for at most 00:10:00, and this one asks for 0-00:33:00 (--time-limit and "
-      "3 minutes); it would wait for ever");
+      "partition short runs jobs for at most 00:10:00, and this one asks for 0-00:30:00 (--time-limit); it "
+      "would wait for ever");
 }
 
 TEST(SlurmScripts, QuoteWhatUsersWrote) {
@@ -97,6 +97,8 @@ TEST(SlurmScripts, QuoteWhatUsersWrote) {
   EXPECT_NE(worker.find("join '@/home/a b/alloc/gpu/3/invite'"), std::string::npos) << worker;
   EXPECT_NE(worker.find("module load cuda || exit 1"), std::string::npos);
   EXPECT_NE(worker.find("--alloc gpu/3"), std::string::npos);
+  EXPECT_NE(worker.find("--time-limit 28800"), std::string::npos);
+  EXPECT_NE(worker.find("--give-back 180"), std::string::npos);
   EXPECT_NE(worker.find("--name gpu-3 "), std::string::npos);
   settings.workers = 2;
   EXPECT_NE(worker_script(settings, {"gpu", 3}, place).find("--name gpu-3-\"$SLURM_PROCID\""),

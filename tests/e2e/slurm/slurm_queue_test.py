@@ -14,7 +14,9 @@ IDLE = 3
 
 
 @unittest.skipIf(slurm_cluster.missing(), f"no Slurm here: {', '.join(slurm_cluster.missing())} (scripts/setup test)")
-class SlurmQueue(harness.Case):
+class QueueCase(harness.Case):
+    """A daemon with a queue on a Slurm of its own."""
+
     def setUp(self):
         super().setUp()
         self.slurm = slurm_cluster.SlurmCluster(self.folder / "slurm")
@@ -39,13 +41,13 @@ class SlurmQueue(harness.Case):
     def until(self, done, what):
         harness.wait_for(done, what, lambda: f"{self.ask('queues')}\n{self.cluster.daemon.said()}")
 
-    def add_queue(self, *options, arguments=("-p", "main", "-c", "2"), expect=0):
-        return self.cli("alloc", "add", "slurm", "--name", "gpu", "--time-limit", "30m", "--max-workers", "2", "--backlog", "2",
+    def add_queue(self, *options, arguments=("-p", "main", "-c", "2"), limit="30m", workers=2, expect=0):
+        return self.cli("alloc", "add", "slurm", "--name", "gpu", "--time-limit", limit, "--max-workers", str(workers), "--backlog", "2",
                         "--slots", "2", "--idle-timeout", f"{IDLE}s", *options, "--", *arguments, expect=expect)
 
-    def submit(self, trials=20, **fake):
+    def submit(self, trials=20, epochs=3, **fake):
         return self.cluster.submit(harness.experiment(
-            self.ledger_path, {"name": "random", "max_trials": trials, "max_length": {"epochs": 3},
+            self.ledger_path, {"name": "random", "max_trials": trials, "max_length": {"epochs": epochs},
                                "max_concurrent_trials": 4}, fake={"STEP_SECONDS": 0.2} | fake))
 
     def show(self):
@@ -71,6 +73,8 @@ class SlurmQueue(harness.Case):
         self.assertEqual(list(self.cluster.state.glob("alloc/**/invite")), [])
         self.assertEqual(self.ask("invites")["invites"], [])
 
+
+class SlurmQueue(QueueCase):
     def test_a_search_gets_its_workers_and_leaves_nothing(self):
         said = self.add_queue()
         self.assertIn("Slurm would take the job", said.stdout)

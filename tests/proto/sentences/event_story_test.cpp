@@ -152,6 +152,8 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
   EXPECT_MESSAGE(tell(WorkerReleased{WorkerId(5), "", true}));
   EXPECT_MESSAGE(tell(WorkerForgotten{WorkerId(5), "lost for 7 days", "ann"}));
   EXPECT_MESSAGE(tell(WorkerDraining{WorkerId(5)}));
+  EXPECT_MESSAGE(tell(WorkerEndNoted{WorkerId(5), Duration::seconds(1'980), Duration::seconds(1'800)}));
+  EXPECT_MESSAGE(tell(WorkerEndNoted{WorkerId(5)}));
   EXPECT_MESSAGE(tell(SlotsQuarantined{WorkerId(5), key(2), {SlotIndex(0), SlotIndex(3)}}));
   EXPECT_MESSAGE(tell(SlotsReleased{WorkerId(5), key(2), true}));
   EXPECT_MESSAGE(tell(SlotsReleased{WorkerId(5), key(2), false}));

@@ -120,6 +120,14 @@ TEST(WaitText, LargeTrials) {
 }
 
 TEST(WaitText, Retries) {
+  EXPECT_EQ(
+      why_trial_waits(WaitForTime{Duration::seconds(2'420), 12, "gpu-17", Duration::seconds(1'980)}),
+      "it needs 41 min (p90 of 12 attempts), and worker \"gpu-17\", which lasts longest of those with free "
+      "slots, takes trials for 33 min");
+  EXPECT_EQ(
+      why_trial_waits(WaitForTime{Duration::seconds(7'500), 0, "gpu-17", Duration::millis(500)}),
+      "it needs 2 h 5 min (estimated; resources.time_request says it), and worker \"gpu-17\", which lasts "
+      "longest of those with free slots, takes trials for 1 s");
   const WaitForRetry retry{TrialNumber(7), 2, "gpu-7", "no such image", Duration::seconds(8)};
   EXPECT_EQ(
       why_trial_waits(retry),

@@ -159,7 +159,7 @@ TEST_F(PauseAtRung, IsRememberedByTheNextAgent) {
   }
   auto found = read_spool(spool);
   ASSERT_TRUE(found.has_value()) << found.error().message;
-  EXPECT_TRUE(found->state.paused_alone);
+  EXPECT_FALSE(found->state.paused_because.empty());
   std::vector<SpooledAttempt> attempts;
   attempts.push_back(*std::move(found));
   Stage next(std::move(attempts), KnownDaemon{77, 5}, pausing());

@@ -51,7 +51,7 @@ SpooledState full_state() {
   state.last_step = Units{4};
   state.length_reported = Units{3};
   state.reported_checkpoint = true;
-  state.paused_alone = true;
+  state.paused_because = "its worker's time is over";
   state.held_since = 1'700'000'000'000'000;
   state.held_until = 1'700'000'001'000'000;
   state.lost_checkpoint = "no \"room\"";

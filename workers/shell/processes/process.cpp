@@ -113,6 +113,7 @@ struct ChildPlan {
   int go = -1;
   int failure = -1;
   pid_t parent = 0;
+  bool ignores_warnings = false;
 };
 
 [[noreturn]] void give_up(const ChildPlan& plan, Failure::Step step) noexcept {
@@ -149,6 +150,10 @@ void change_user(const ChildPlan& plan) noexcept {
   ::setsid();
   for (int number = 1; number < NSIG; ++number) {
     ::signal(number, SIG_DFL);
+  }
+  if (plan.ignores_warnings) {
+    ::signal(SIGUSR1, SIG_IGN);
+    ::signal(SIGUSR2, SIG_IGN);
   }
   sigset_t none;
   ::sigemptyset(&none);
@@ -252,7 +257,7 @@ Result<Pipes> make_pipes(bool terminal) {
 
 /// A process that waits to become the program. The child's ends of the pipes are closed here.
 Result<pid_t> fork_program(const ProgramStart& what, const std::string& program, const Descriptor* input,
-                           Pipes& pipes) {
+                           bool ignores_warnings, Pipes& pipes) {
   std::vector<std::string> argv = what.argv;
   std::vector<std::string> environment;
   for (const auto& [name, value] : what.environment) {
@@ -282,7 +287,8 @@ Result<pid_t> fork_program(const ProgramStart& what, const std::string& program,
                        .err = pipes.err.write_end.get(),
                        .go = pipes.go.read_end.get(),
                        .failure = pipes.failure.write_end.get(),
-                       .parent = ::getpid()};
+                       .parent = ::getpid(),
+                       .ignores_warnings = ignores_warnings};
   const pid_t pid = ::fork();
   if (pid < 0) {
     return Error{Errc::unavailable, "cannot make a process: " + error_text(errno)};
@@ -389,7 +395,7 @@ Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const Before
   if (!pipes) {
     return pipes.error();
   }
-  const Result<pid_t> forked = fork_program(what, *program, input, *pipes);
+  const Result<pid_t> forked = fork_program(what, *program, input, ignore_warnings_, *pipes);
   if (!forked) {
     return forked.error();
   }

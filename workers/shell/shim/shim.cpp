@@ -157,6 +157,9 @@ Result<RunningProgram> Shim::run(const LaunchOrder& order) {
                                      .mark = program.mark});
   };
   const auto on_end = [this](const ProgramEnd& end) { program_ended(end); };
+  if (order.ends_without_agent && order.checkpoint_signal.empty()) {
+    programs_->let_ignore_warnings();
+  }
   if (spare_) {
     Result<RunningProgram> taken = spare_->become(order.program, on_record, on_end);
     if (taken) {

@@ -1181,6 +1181,10 @@ export interface components {
             readonly settings: components["schemas"]["QueueSettings"];
             /** @description `active`, `paused` or `removed`. */
             readonly state: string;
+            /** @description Seconds that the shortest of these needs until it has saved a checkpoint, or has ended; null: there are none. */
+            readonly time_needed: number | null;
+            /** @description Number of trials that would be among those if its time limit were longer. */
+            readonly trials_too_long: number;
             /** @description Number of trials that wait and would run on its workers. */
             readonly trials_waiting: number;
             /** @description Why it paused itself; null: it did not. */
@@ -1224,6 +1228,8 @@ export interface components {
             readonly backlog: number;
             /** @description Line of shell before each worker. */
             readonly before: string;
+            /** @description Seconds before the end of an allocation at which its trials save a checkpoint and end. */
+            readonly give_back: number;
             /** @description Seconds after which a worker without a trial ends. */
             readonly idle_timeout: number;
             /** @description Labels of its workers. */
@@ -1923,6 +1929,8 @@ export interface components {
             readonly devices: readonly components["schemas"]["Device"][];
             /** @description Whether it gets no new trials; those that run there go on. */
             readonly draining: boolean;
+            /** @description When its allocation ends, in seconds since the epoch; null: no end is known. */
+            readonly ends_at: number | null;
             /** @description When its last message came; null if none came since the daemon was started. */
             readonly heard_at: number | null;
             /** @description Name of its machine; null if it has not connected since the daemon was started. */

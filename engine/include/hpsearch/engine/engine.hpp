@@ -99,6 +99,8 @@ class Engine {
   [[nodiscard]] const AllocationRecord* find(const AllocationName& name) const noexcept;
   /// Trials that wait and would run on workers of this queue. not_found: there is no such queue.
   [[nodiscard]] Result<std::uint64_t> trials_waiting_for(const std::string& queue) const;
+  /// Trials that would be among those if the queue's time limit were longer.
+  [[nodiscard]] TooLongTrials too_long_trials_of(const std::string& queue) const;
   /// PlanAllocations may have something to decide now or later.
   [[nodiscard]] bool plans_allocations() const noexcept;
 

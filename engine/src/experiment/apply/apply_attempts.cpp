@@ -338,6 +338,7 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
 
 void Applier::release(ExperimentRecord& record, TrialNumber number, AttemptEnd end) const {
   TrialRecord& trial = record.trials[number.number()];
+  note_pace(record, *trial.live);
   release_slots(record, trial, trial.live->worker, trial.live->slots, end);
   finish_training(record, trial);
   record.running.erase(number);

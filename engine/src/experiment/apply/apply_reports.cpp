@@ -87,7 +87,12 @@ void apply(const Applier& applier, const ReportTaken& taken) {
     applier.take_metrics(record, taken.key.trial, trial, *metrics);
   } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
     take_checkpoint(record, taken.key.trial, *checkpoint);
-    trial.live->checkpoint_at = applier.event.at;
+    LiveAttempt& live = *trial.live;
+    if (const Units before = std::max(live.saved, live.began_at); checkpoint->step > before) {
+      record.pace.strides.add(static_cast<double>(count(checkpoint->step) - count(before)));
+      live.saved = checkpoint->step;
+    }
+    live.checkpoint_at = applier.event.at;
   } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
     applier.take_exit(record, taken.key.trial, *exit);
   } else if (std::holds_alternative<InvalidHparamsReport>(taken.report)) {
@@ -137,7 +142,14 @@ void Applier::note_health(ExperimentRecord& record, TrialRecord& trial, const Re
 
 void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                            const MetricsReport& report) const {
+  const bool gets_on = !trial.live->first_step || report.step > trial.live->reached;
   count_training(record, trial, report.step);
+  if (gets_on) {
+    trial.live->last_report_at = event.at;
+    if (trial.live->first_report_at == Instant{}) {
+      trial.live->first_report_at = event.at;
+    }
+  }
   const double* metric = find_metric(report.metrics, record.config.searcher.metric);
   if (metric == nullptr) {
     if (!trial.latest && !trial.other_metrics && !report.metrics.empty()) {

@@ -25,6 +25,7 @@ struct QueueSettings {
   std::uint64_t max_workers = 1;         ///< At most so many workers at once, waiting ones included.
   std::optional<std::uint64_t> slots{};  ///< Slots of one worker; nothing: workers find out by themselves.
   Duration idle_timeout = Duration::seconds(300);  ///< A worker without a lease for so long ends.
+  Duration give_back = Duration::seconds(180);     ///< So long before its end a worker gives its trials back.
   double min_utilization = 0.5;  ///< A further allocation is worth its start if trials keep it so busy.
   std::string pool{};            ///< The pool of its workers; "" = the default pool.
   std::map<std::string, std::string> labels{};
@@ -43,6 +44,7 @@ struct QueueSettings {
     fields("max_workers", self.max_workers);
     fields.maybe("slots", self.slots);
     fields("idle_timeout_ms", self.idle_timeout);
+    fields("give_back_ms", self.give_back);
     fields("min_utilization", self.min_utilization);
     fields.maybe("pool", self.pool);
     fields.maybe("labels", self.labels);
@@ -103,6 +105,7 @@ struct AllocationRecord {
   bool will_not_start = false;  ///< It is being canceled because it would wait forever.
   std::uint64_t joined = 0;     ///< So many of its workers have joined.
   bool was_idle = false;        ///< One of them left because it had nothing to do.
+  bool ran_out = false;         ///< One of them left because its time was over.
   Instant wanted_at{};
   Instant started_at{};  ///< Instant{}: not yet.
   Instant ended_at{};
@@ -131,6 +134,11 @@ struct QueueRecord {
 
 [[nodiscard]] std::string_view name_of(QueueRecord::State state) noexcept;
 
+/// What a worker of an allocation says when it leaves. With any other word, or none, its nodes were taken
+/// back.
+inline constexpr std::string_view left_idle = "idle";
+inline constexpr std::string_view left_at_its_end = "wall time";
+
 inline constexpr std::uint64_t most_queue_failures = 3;
 inline constexpr std::size_t most_ended_allocations = 50;  ///< Kept for each queue, for people.
 
@@ -150,6 +158,14 @@ struct QueueLoad {
   std::uint64_t joined = 0;   ///< Workers that have joined.
 };
 [[nodiscard]] QueueLoad load_of(const QueueRecord& queue) noexcept;
+
+/// Trials that wait, would fit on the workers of a queue, and would not train anything of use there: its time
+/// limit is too short.
+struct TooLongTrials {
+  std::uint64_t trials = 0;
+  Duration needed{};           ///< The least of these needs so long.
+  std::uint64_t attempts = 0;  ///< As WaitForTime has it.
+};
 
 /// 1 to 63 lower-case letters, digits and "-", the first one no "-".
 [[nodiscard]] bool is_queue_name(std::string_view name) noexcept;

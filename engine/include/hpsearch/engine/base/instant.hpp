@@ -18,6 +18,9 @@ class Duration {
   friend constexpr Duration operator+(Duration a, Duration b) noexcept {
     return Duration(a.micros_ + b.micros_);
   }
+  friend constexpr Duration operator-(Duration a, Duration b) noexcept {
+    return Duration(a.micros_ - b.micros_);
+  }
 
  private:
   constexpr explicit Duration(std::int64_t n) noexcept : micros_(n) {}
@@ -37,6 +40,9 @@ class Instant {
   }
   friend constexpr Instant operator+(Instant a, Duration d) noexcept {
     return Instant(a.micros_ + d.in_micros());
+  }
+  friend constexpr Instant operator-(Instant a, Duration d) noexcept {
+    return Instant(a.micros_ - d.in_micros());
   }
 
  private:

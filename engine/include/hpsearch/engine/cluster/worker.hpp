@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/alloc/worker_end.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/cluster/slot_ledger.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -100,7 +101,8 @@ struct WorkerRecord {
   Instant lost_at{};                  ///< While it is not present.
   std::set<AttemptKey> may_return{};  ///< Lost while it was silent; nothing has their places yet.
   std::map<SlotIndex, WithdrawnSlot> withdrawn{};  ///< Slots in trouble. Those not released get no leases.
-  std::string allocation{};  ///< The allocation that it runs in, as "gpu/17"; "" = none.
+  std::string allocation{};        ///< The allocation that it runs in, as "gpu/17"; "" = none.
+  std::optional<WorkerEnd> end{};  ///< Nothing: no end is known.
 };
 
 /// It may get leases, if its slots are free and it was heard of: it is there, and neither in quarantine nor

@@ -114,6 +114,8 @@ struct ResourcesConfig {
   std::uint64_t least_workers =
       2;                  ///< On how many workers it runs at least when it runs on several; 2 or more.
   bool external = false;  ///< Its trials are run by clients alone. From ExperimentConfig::workers.
+  /// What a trial, or its next checkpoint, takes, while nothing was measured.
+  std::optional<Duration> time_request = {};
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/alloc/queue.hpp"
+#include "hpsearch/engine/alloc/worker_end.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -145,6 +146,12 @@ struct JoinWorker {
   std::string address{};  ///< By which other workers reach it; "" = it takes part in no attempt on several.
   std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
   std::string allocation{};                      ///< The allocation that it runs in, as "gpu/17"; "" = none.
+  std::optional<TimeLeft> time_left{};           ///< Nothing: no end is known.
+};
+/// The worker lasts so long from now on. What differs little from what is known leaves no trace.
+struct NoteTimeLeft {
+  WorkerId worker;
+  std::optional<TimeLeft> time_left{};
 };
 /// A worker did not name these when it introduced itself, and has spoken in that session since: it does not
 /// have them. Those of them that are its own still are lost.
@@ -325,6 +332,6 @@ using Command =
                  DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota,
                  ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
                  ExpireExternal, ForgetWorker, AddQueue, ChangeQueue, PauseQueue, ResumeQueue, RemoveQueue,
-                 PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded>;
+                 PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded, NoteTimeLeft>;
 
 }  // namespace hpsearch::engine

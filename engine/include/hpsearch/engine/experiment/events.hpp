@@ -1091,6 +1091,22 @@ struct AllocationEnded {
   friend std::string problem_with(const EventChecks& checks, const AllocationEnded& event);
 };
 
+/// The worker lasts for a limited time, or not any more.
+struct WorkerEndNoted {
+  static constexpr const char* type = "worker_end_noted";
+  WorkerId worker;
+  Duration ends_in{};        ///< From this event on; 0 = no end is known.
+  Duration gives_back_in{};  ///< Until it takes no trials any more.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields.maybe("ends_in_ms", self.ends_in);
+    fields.maybe("gives_back_in_ms", self.gives_back_in);
+  }
+  friend void apply(const Applier& applier, const WorkerEndNoted& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerEndNoted& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -1103,7 +1119,7 @@ using EventBody =
                  QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
                  WorkerDraining, WorkerForgotten, QueueAdded, QueueChanged, QueuePaused, QueueResumed,
                  QueueRemoved, AllocationWanted, AllocationSubmitted, AllocationStarted, AllocationCanceled,
-                 AllocationEnded>;
+                 AllocationEnded, WorkerEndNoted>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -19,6 +19,7 @@
 #include "hpsearch/engine/experiment/best_point.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/first_failures.hpp"
+#include "hpsearch/engine/experiment/pace.hpp"
 #include "hpsearch/engine/experiment/slot_time.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
@@ -109,6 +110,7 @@ struct ExperimentRecord {
   Duration uncounted;  ///< Since then, without a daemon.
   Instant last_release_at;
   SlotTime slot_time;
+  Pace pace;
   std::vector<std::string> condemned;  ///< Checkpoints that were collected and may still be there.
 
   // The scheduler's own marks; they follow from the rest.

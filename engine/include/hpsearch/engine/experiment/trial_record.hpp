@@ -88,6 +88,9 @@ struct LiveAttempt {
   Duration held_before;              ///< How long it was under lease before it was lost and came back.
   bool lacks_time = false;        ///< A restore lost time of its lease, and its worker has not said how much.
   Instant checkpoint_at;          ///< When its last checkpoint was taken; before the first one, leased_at.
+  Units saved{};                  ///< The step of that checkpoint; before the first one, 0.
+  Instant first_report_at;        ///< When it reported first_step …
+  Instant last_report_at;         ///< … and when it reported `reached`.
   LeaseId origin;                 ///< The lease it was started under: after an adoption not its present one.
   std::uint64_t last_digest = 0;  ///< The digest of report applied_seq.
   Box<ExternalLease> external;    ///< When no worker runs it but a client.

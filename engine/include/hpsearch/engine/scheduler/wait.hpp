@@ -127,6 +127,14 @@ struct WaitForRoomWithoutSlots {  ///< A trial without slots, and every worker r
   std::optional<WantedWorkers> wanted;
 };
 
+struct WaitForTime {  ///< Those with free slots end before the trial could have trained anything of use.
+  Duration needed;
+  std::uint64_t attempts = 0;  ///< It is the 90th percentile of this number of attempts; 0: a guess, or
+                               ///< resources.time_request.
+  std::string worker;          ///< The name of the one that lasts longest, …
+  Duration left;               ///< … and the time until it takes no trials any more.
+};
+
 struct WaitForTurn {  ///< There are free slots; other experiments get them, or their workers get no leases
                       ///< now.
   std::uint64_t priority = 0;
@@ -147,6 +155,6 @@ using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForFirstReport,
                           WaitForRestingWorkers, WaitForWorker, WaitForRelease, WaitForLargerWorker,
                           WaitForReachableWorkers, WaitForGang, WaitForFreeSlots, WaitForDevices,
                           WaitForRoomWithoutSlots, WaitForTurn, WaitForClient, WaitForRetry, WaitForQuota,
-                          WaitForSlotHours>;
+                          WaitForSlotHours, WaitForTime>;
 
 }  // namespace hpsearch::engine

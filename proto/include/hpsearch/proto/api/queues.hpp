@@ -27,6 +27,7 @@ struct QueueSettings {
   std::uint64_t max_workers = 1;
   std::optional<std::uint64_t> slots{};
   double idle_timeout = 0;
+  double give_back = 0;
   double min_utilization = 0;
   std::string pool{};
   std::map<std::string, std::string> labels{};
@@ -44,6 +45,8 @@ struct QueueSettings {
     fields("max_workers", self.max_workers, "The most workers at once, waiting ones included.");
     fields("slots", self.slots, "Slots of a worker; null: each worker finds out by itself.");
     fields("idle_timeout", self.idle_timeout, "Seconds after which a worker without a trial ends.");
+    fields("give_back", self.give_back,
+           "Seconds before the end of an allocation at which its trials save a checkpoint and end.");
     fields("min_utilization", self.min_utilization,
            "The fraction of its slots that trials must keep busy for a further allocation.");
     fields("pool", self.pool, "Pool of its workers; empty: the default pool.");
@@ -127,6 +130,8 @@ struct Queue {
   std::uint64_t workers = 0;
   std::uint64_t joined = 0;
   std::uint64_t trials_waiting = 0;
+  std::uint64_t trials_too_long = 0;
+  std::optional<double> time_needed{};
   std::uint64_t failures = 0;
   std::string last_failure{};
   std::optional<double> rests_until{};
@@ -144,6 +149,12 @@ struct Queue {
     fields("workers", self.workers, "Number of workers of all these.");
     fields("joined", self.joined, "Number of workers that have joined.");
     fields("trials_waiting", self.trials_waiting, "Number of trials that wait and would run on its workers.");
+    fields("trials_too_long", self.trials_too_long,
+           "Number of trials that would be among those if its time limit were longer.");
+    fields(
+        "time_needed", self.time_needed,
+        "Seconds that the shortest of these needs until it has saved a checkpoint, or has ended; null: there "
+        "are none.");
     fields("failures", self.failures, "Failed allocations in a row; at 3 it pauses itself.");
     fields("last_failure", self.last_failure, "What was wrong with the last of them.");
     fields("rests_until", self.rests_until, "Until when it asks for nothing; null: it may ask now.");
@@ -182,7 +193,7 @@ struct QueueText {
 [[nodiscard]] engine::QueueSettings settings_of(const QueueSettings& settings);
 [[nodiscard]] QueueSettings settings_of(const engine::QueueSettings& settings);
 [[nodiscard]] Allocation allocation_of(const engine::AllocationRecord& record);
-/// Without `trials_waiting`.
+/// Without `trials_waiting`, `trials_too_long` and `time_needed`.
 [[nodiscard]] Queue queue_of(const engine::QueueRecord& record);
 
 }  // namespace hpsearch::api

@@ -104,6 +104,7 @@ struct Worker {
   std::string pool{};
   std::map<std::string, std::string> labels{};
   std::optional<std::string> allocation{};
+  std::optional<double> ends_at{};
   std::vector<WithdrawnSlot> withdrawn{};
   std::optional<std::string> quarantined{};
   bool draining = false;
@@ -138,6 +139,8 @@ struct Worker {
     fields("pool", self.pool, "Pool of the worker; `default` if it names none.");
     fields("labels", self.labels, "Labels of the worker.");
     fields("allocation", self.allocation, "QUEUE/NUMBER of the allocation that it runs in; null: none.");
+    fields("ends_at", self.ends_at,
+           "When its allocation ends, in seconds since the epoch; null: no end is known.");
     fields("withdrawn", self.withdrawn, "The slots with a problem.");
     fields("quarantined", self.quarantined,
            "Why the worker gets no trials until it is released; null: it is not in quarantine.");

@@ -149,6 +149,11 @@ void spell(auto& fields, Is<engine::Decision> auto& decision) {
   fields.maybe("may_finish", decision.may_finish);
 }
 
+void spell(auto& fields, Is<engine::TimeLeft> auto& left) {
+  fields.maybe("to_end_ms", left.to_end);
+  fields.maybe("to_give_back_ms", left.to_give_back);
+}
+
 void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
   spell(fields, held.key);
   fields.maybe("exited", held.exited);

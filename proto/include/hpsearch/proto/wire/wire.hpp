@@ -61,6 +61,7 @@ struct Hello {
   std::string host{};                            ///< The name of its machine.
   std::string version{};                         ///< The version of its program.
   std::string allocation{};                      ///< The allocation of this worker, as "gpu/17"; "" = none.
+  std::optional<engine::TimeLeft> time_left{};   ///< Nothing: no end is known.
 };
 /// How far a running program is, from its last report.
 struct Progress {
@@ -75,6 +76,7 @@ struct Beat {
   std::vector<engine::SlotTrouble> troubles{};  ///< All that exist.
   /// Why it can't store checkpoints in WELCOME's directory, or "".
   std::string checkpoint_problem{};
+  std::optional<engine::TimeLeft> time_left{};  ///< As in Hello, now.
 };
 struct Started {
   engine::AttemptKey key;

@@ -16,9 +16,9 @@ struct AttemptEnd {
   std::string node_failure;                 ///< Why the machine caused the end, or "".
   std::string standstill;                   ///< Why `no_progress`, if its steps did not grow; or "".
   std::string stuck_because;                ///< Why `leaked_processes`.
+  std::string paused_because;               ///< Why its worker paused it without a decision, or "".
   std::string lost_checkpoint;              ///< Why its last checkpoint was not published, or "".
   bool no_progress = false;                 ///< It is being ended because it made no progress.
-  bool paused_alone = false;                ///< Its worker paused it while no daemon was connected.
   bool ended_here = false;                  ///< Its worker ends it without a decision.
   bool signaled_by_us = false;              ///< An agent sent it a signal.
   bool leaked_processes = false;            ///< It has ended, but some of its processes survive SIGKILL.

@@ -42,6 +42,13 @@ struct AttemptRules {
   engine::Duration log_within = engine::Duration::seconds(30);  ///< Time for the delivery of a log.
 };
 
+/// The time of a worker is almost over: its programs save what they have and end.
+struct GiveBack {
+  std::string why;
+  engine::Instant terminate_at;  ///< SIGTERM to those that still run.
+  engine::Instant kill_at;       ///< SIGKILL.
+};
+
 /// Which files in the working directory of an attempt are kept.
 struct Keeping {
   std::uint64_t max_bytes = 0;  ///< Limit for all trials of its experiment on this worker.
@@ -183,6 +190,8 @@ class AttemptMachine {
   [[nodiscard]] bool waits_at_length() const;
   /// No daemon is connected: the program is asked to save a checkpoint and end, as with Directive::pause.
   void pause_alone(engine::Instant now, AttemptOutput& out);
+  /// The program is asked to save a checkpoint and end, as with Directive::pause. Again: it has less time.
+  void give_back(const GiveBack& order, engine::Instant now, AttemptOutput& out);
   void end_now(engine::Instant now, AttemptOutput& out);  ///< SIGTERM, grace, SIGKILL.
   void kill_now(AttemptOutput& out);
   void check_timers(engine::Instant now, AttemptOutput& out);
@@ -234,6 +243,7 @@ class AttemptMachine {
   void publish_next(AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
+  void ask(engine::Duration patience, engine::Instant now);
   [[nodiscard]] bool trains_on() const noexcept;
   [[nodiscard]] bool is_at_its_length() const noexcept;
   [[nodiscard]] bool may_finish() const noexcept;
@@ -279,6 +289,7 @@ class AttemptMachine {
   Orders orders_;
   Dialogue dialogue_;
   EndLadder ladder_;
+  std::optional<GiveBack> ends_by_;  ///< Its worker ends then.
   AttemptEnd end_;
   CheckpointQueue checkpoints_;
   ReportReview review_;

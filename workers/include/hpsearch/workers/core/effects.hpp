@@ -143,6 +143,16 @@ struct LogHandedOver {
 };
 /// The worker should end: gracefully the first time, at once the second time.
 struct StopAsked {};
+/// Another scheduler takes the machine back after this time: programs save what they have and end. The time
+/// gets shorter if it is asked again.
+struct GiveBackAsked {
+  engine::Duration within;
+  bool is_warning = false;  ///< It will end the allocation; else it is ending it.
+};
+/// The answer to AskTimeLeft: how long the allocation lasts; nothing: the other scheduler did not answer.
+struct TimeLeftLearned {
+  std::optional<engine::Duration> left;
+};
 /// The worker should end while its programs continue: the next agent takes them over.
 struct LeaveAsked {};
 /// Only time has passed.
@@ -152,7 +162,7 @@ using Input = std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramSt
                            ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
                            ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten,
                            LogWasRead, LogHandedOver, StopAsked, LeaveAsked, TimePassed, DevicesJudged,
-                           DiskProbed, CheckpointRootChecked>;
+                           DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned>;
 
 // --- effects, carried out in order ---
 
@@ -247,6 +257,8 @@ struct CheckCheckpointRoot {
   std::string root;
   std::uint64_t store = 0;
 };
+/// Ask the other scheduler how long the allocation lasts. Answered by TimeLeftLearned.
+struct AskTimeLeft {};
 /// A message for the operator.
 struct Notice {
   enum class Level : std::uint8_t { info, warning, error };
@@ -259,9 +271,9 @@ struct EndAgent {
   std::string why;
 };
 
-using Effect =
-    std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
-                 AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, HandOverLog,
-                 Notice, EndAgent, ContextsServed, RememberDaemon, ProbeDisk, CheckCheckpointRoot>;
+using Effect = std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram,
+                            AnswerProgram, AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection,
+                            ReadLogPart, HandOverLog, Notice, EndAgent, ContextsServed, RememberDaemon,
+                            ProbeDisk, CheckCheckpointRoot, AskTimeLeft>;
 
 }  // namespace hpsearch::workers

@@ -46,8 +46,8 @@ struct SpooledState {
   std::optional<engine::Units> length_reported;
   bool reported_checkpoint = false;
   bool reported_invalid = false;
-  bool no_progress = false;   ///< It is being ended because it made no progress.
-  bool paused_alone = false;  ///< `order` is its worker's decision, made while no daemon was connected.
+  bool no_progress = false;    ///< It is being ended because it made no progress.
+  std::string paused_because;  ///< Why `order` is its worker's own decision, or "".
   bool ended_here =
       false;  ///< Its worker ends it without a decision, for example because the worker was stopped.
   bool unkillable = false;       ///< It has exited, but some of its processes survive SIGKILL.
@@ -75,7 +75,7 @@ void spell(auto& fields, proto::Is<SpooledState> auto& state) {
   fields.maybe("reported_checkpoint", state.reported_checkpoint);
   fields.maybe("reported_invalid", state.reported_invalid);
   fields.maybe("no_progress", state.no_progress);
-  fields.maybe("paused_alone", state.paused_alone);
+  fields.maybe("paused_because", state.paused_because);
   fields.maybe("ended_here", state.ended_here);
   fields.maybe("unkillable", state.unkillable);
   fields.maybe("held_since", state.held_since);

@@ -62,6 +62,10 @@ struct WorkerRules {
                                            ///< 0 = they keep waiting.
   engine::Duration ends_when_idle_for{};   ///< Without an attempt, in a session; 0 = it waits for one.
   engine::Duration ends_when_alone_for{};  ///< Without a session; 0 = it keeps trying.
+  engine::Duration time_limit{};           ///< The time from its start to its end; 0 = it has no known end.
+  engine::Duration give_back =
+      engine::Duration::seconds(180);  ///< It ends its programs so long before its end.
+  bool asks_time_left = false;         ///< The other scheduler knows the end better, and may change it.
 };
 
 /// The worker as values: inputs go in, effects come out. It maintains the session with the daemon, runs one
@@ -133,6 +137,8 @@ class WorkerMachine {
   void on_event(const LogWasRead& read, engine::Instant now);
   void on_event(const LogHandedOver& handed, engine::Instant now);
   void on_event(const StopAsked& asked, engine::Instant now);
+  void on_event(const GiveBackAsked& asked, engine::Instant now);
+  void on_event(const TimeLeftLearned& learned, engine::Instant now);
   void on_event(const LeaveAsked& asked, engine::Instant now);
   void on_event(const TimePassed& passed, engine::Instant now);
   void on_event(const DevicesJudged& judged, engine::Instant now);
@@ -178,6 +184,11 @@ class WorkerMachine {
   /// Nothing to do for longer than its rules allow.
   void end_when_useless(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> useless_at() const noexcept;
+  /// Its programs have until `until` to save what they have and end.
+  void give_back(const std::string& why, engine::Instant until, engine::Instant now);
+  void watch_its_end(engine::Instant now);
+  [[nodiscard]] std::optional<engine::Instant> gives_back_at() const noexcept;
+  [[nodiscard]] std::optional<engine::TimeLeft> time_left(engine::Instant now) const noexcept;
   [[nodiscard]] engine::Instant end_of_grace(engine::Instant now) const noexcept;
   void drop_unknown_attempts(engine::Instant now);
   void end_orphans(engine::Instant now);
@@ -236,7 +247,10 @@ class WorkerMachine {
   std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that got another lease → that lease.
   std::set<engine::AttemptKey> done_;  ///< Finished a short time ago: their leases may still arrive.
 
-  std::optional<engine::Instant> idle_since_;  ///< In a session, without an attempt.
+  std::optional<engine::Instant> ends_at_;        ///< Nothing: no end is known.
+  std::optional<engine::Instant> ask_left_at_;    ///< When to ask the other scheduler again.
+  std::optional<engine::Instant> given_back_by_;  ///< Its programs are asked to end by then.
+  std::optional<engine::Instant> idle_since_;     ///< In a session, without an attempt.
   bool draining_ = false;
   std::string draining_because_ = "asked to stop";
   bool over_ = false;

@@ -47,6 +47,10 @@ class WorkerLoop {
   /// Ends the programs gracefully and then itself; the second call does it at once.
   void stop();
 
+  /// Programs save what they have and end, within this time; then it ends itself. `is_warning`: the other
+  /// scheduler says that it will end the allocation, else it is ending it.
+  void give_back(engine::Duration within, bool is_warning);
+
   /// Ends at once; the programs continue, and the next worker on this state directory takes them over.
   void leave();
 
@@ -74,6 +78,7 @@ class WorkerLoop {
   void carry_out(const RememberDaemon& remember);
   void carry_out(const ProbeDisk& probe);
   void carry_out(const CheckCheckpointRoot& check);
+  void carry_out(const AskTimeLeft& ask);
   void carry_out(const auto& of_a_program) { programs_.carry_out(of_a_program); }
   [[nodiscard]] engine::Status remember();
 

@@ -67,6 +67,9 @@ class ProgramShim {
   [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
                                                      OnEnd on_end, const Descriptor* input = nullptr);
 
+  /// Programs that start from now on ignore SIGUSR1 and SIGUSR2, unless they handle them: other schedulers
+  /// send their warnings to all processes of a job.
+  void let_ignore_warnings() noexcept { ignore_warnings_ = true; }
   /// A running program becomes another one: it has this token, too, and this is called at its end.
   void rename(pid_t pid, const std::string& token, OnEnd on_end);
   void when_stuck(OnStuck on_stuck) { on_stuck_ = std::move(on_stuck); }
@@ -107,6 +110,7 @@ class ProgramShim {
 
   net::Loop& loop_;
   OnStuck on_stuck_;
+  bool ignore_warnings_ = false;
   std::map<pid_t, Kept> programs_;
   std::set<pid_t> before_us_;  ///< Children that this process had before, from the script that it replaced.
   net::Watch child_signals_;

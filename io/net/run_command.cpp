@@ -1,4 +1,4 @@
-#include "daemon/alloc/run_command.hpp"
+#include "hpsearch/io/net/run_command.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
 
-namespace hpsearch::daemon {
+namespace hpsearch::net {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -165,4 +165,4 @@ CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::se
   return answer;
 }
 
-}  // namespace hpsearch::daemon
+}  // namespace hpsearch::net

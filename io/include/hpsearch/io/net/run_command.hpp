@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace hpsearch::daemon {
+namespace hpsearch::net {
 
 /// What a command of another scheduler answered.
 struct CommandAnswer {
@@ -24,4 +24,4 @@ inline constexpr std::size_t most_command_output = std::size_t{16} * 1024 * 1024
 /// for threads beside the loop.
 [[nodiscard]] CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit);
 
-}  // namespace hpsearch::daemon
+}  // namespace hpsearch::net
