@@ -95,6 +95,10 @@ void Draft::decide(std::string path, std::string text) {
   remarks_.push_back({std::move(path), std::move(text)});
 }
 
+void Draft::refuse(std::string path, std::string what, std::string allowed) {
+  problems_.push_back({std::move(path), std::move(what), std::move(allowed)});
+}
+
 void Draft::add(const std::vector<std::string>& keys, ForeignRange range) {
   Value::Map* here = &hyperparameters_;
   std::string path = "hyperparameters";
@@ -160,7 +164,7 @@ ImportedExperiment Draft::finished() && {
   if (!hyperparameters_.empty()) {
     tree_["hyperparameters"] = std::move(hyperparameters_);
   }
-  return {std::move(tree_), std::move(remarks_)};
+  return {std::move(tree_), std::move(remarks_), std::move(pod_template_), std::move(problems_)};
 }
 
 /// Every range of a grid needs its number of points.
@@ -199,6 +203,20 @@ const Value& member_of(const Value& map, std::string_view key) noexcept {
 std::string text_member(const Value& map, std::string_view key) {
   const std::string* text = member_of(map, key).as_text();
   return text == nullptr ? std::string() : *text;
+}
+
+const Value::List& list_member(const Value& map, std::string_view key) noexcept {
+  static const Value::List none;
+  const Value::List* list = member_of(map, key).as_list();
+  return list == nullptr ? none : *list;
+}
+
+std::string comma_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
 }
 
 std::optional<double> number_in(const Value& value) {

@@ -45,6 +45,8 @@ std::string_view name_of(ForeignFile kind) noexcept {
       return "a W&B sweep";
     case ForeignFile::katib_experiment:
       return "a Katib experiment";
+    case ForeignFile::optimization_job:
+      return "a Kubeflow OptimizationJob";
     case ForeignFile::nni_experiment:
       return "an NNI experiment";
     case ForeignFile::nni_space:
@@ -61,9 +63,12 @@ std::optional<ForeignFile> foreign_file(const Value& tree) noexcept {
   if (tree.as_map() == nullptr || has(tree, "searcher") || has(tree, "entrypoint")) {
     return std::nullopt;
   }
-  if (text_member(tree, "kind") == "Experiment" &&
-      text_member(tree, "apiVersion").starts_with("kubeflow.org/")) {
+  const std::string api = text_member(tree, "apiVersion");
+  if (text_member(tree, "kind") == "Experiment" && api.starts_with("kubeflow.org/")) {
     return ForeignFile::katib_experiment;
+  }
+  if (text_member(tree, "kind") == "OptimizationJob" && api.find("kubeflow.org/") != std::string::npos) {
+    return ForeignFile::optimization_job;
   }
   if (is_modelarts_auto_search(tree)) {
     return ForeignFile::modelarts_auto_search;
@@ -83,20 +88,26 @@ std::optional<ForeignFile> foreign_file(const Value& tree) noexcept {
   return holds_optuna_space(tree) ? std::optional(ForeignFile::optuna_space) : std::nullopt;
 }
 
-Result<ImportedExperiment> import_experiment(const Value& tree) {
+ImportedExperiment import_experiment(const Value& tree) {
   const std::optional<ForeignFile> kind = foreign_file(tree);
   if (!kind) {
-    return Error{
-        engine::Errc::bad_request,
-        "is none of the files that can be imported: a W&B sweep (method, parameters), a Katib experiment "
-        "(kind: Experiment), an NNI experiment (trialCommand) or search space (_type, _value), a ModelArts "
-        "job with auto_search (reward_attrs, search_params), or a space in Optuna's words (type, low, high)"};
+    ImportedExperiment none;
+    none.problems.push_back(
+        {"",
+         "is none of the files that can be imported: a W&B sweep (method, parameters), a Katib experiment "
+         "(kind: Experiment), a Kubeflow OptimizationJob (kind: OptimizationJob), an NNI experiment "
+         "(trialCommand) or search space (_type, _value), a ModelArts job with auto_search (reward_attrs, "
+         "search_params), or a space in Optuna's words (type, low, high)",
+         ""});
+    return none;
   }
   switch (*kind) {
     case ForeignFile::wandb_sweep:
       return import_wandb_sweep(tree);
     case ForeignFile::katib_experiment:
       return import_katib_experiment(tree);
+    case ForeignFile::optimization_job:
+      return import_optimization_job(tree);
     case ForeignFile::nni_experiment:
       return import_nni_experiment(tree);
     case ForeignFile::nni_space:

@@ -1,179 +1,112 @@
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fields/sections.hpp"
-#include "hpsearch/engine/space/numbers.hpp"
 #include "imports/draft.hpp"
+#include "imports/katib_search.hpp"
+#include "imports/katib_space.hpp"
+#include "imports/trial_program.hpp"
 
 namespace hpsearch::jobs {
 namespace {
 
 constexpr std::string_view parameter_begin = "${trialParameters.";
 
-/// "--lr" → "lr": older experiments name parameters like the options of their program.
-std::string name_without_hyphens(std::string name) {
-  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-  return name;
+std::string item(std::string_view list, std::size_t at) {
+  return std::string(list) + "[" + std::to_string(at) + "]";
 }
 
 class KatibExperiment {
  public:
   explicit KatibExperiment(const Value& tree) : spec_(member_of(tree, "spec")), tree_(tree) {}
 
-  Result<ImportedExperiment> imported() && {
+  ImportedExperiment imported() && {
     if (const std::string name = text_member(member_of(tree_, "metadata"), "name"); !name.empty()) {
       draft_.set("name", name);
     }
-    if (const Value::List* parameters = member_of(spec_, "parameters").as_list()) {
-      for (const Value& parameter : *parameters) {
-        read_parameter(parameter);
-      }
+    if (!member_of(spec_, "nasConfig").is_null()) {
+      draft_.refuse("spec.nasConfig", "searches for an architecture", "a search space in spec.parameters");
     }
-    if (!problem_.empty()) {
-      return Error{engine::Errc::bad_request, problem_};
+    const Value::List& parameters = list_member(spec_, "parameters");
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      names_.push_back(read_katib_parameter(parameters[i], item("spec.parameters", i), draft_));
+    }
+    if (std::find(names_.begin(), names_.end(), "") != names_.end()) {
+      names_.clear();  // They can't be compared with references.
     }
     read_template();
-    read_search();
+    read_katib_search(spec_, words_, draft_);
     return std::move(draft_).finished();
   }
 
  private:
-  void read_parameter(const Value& parameter) {
-    const std::string name = name_without_hyphens(text_member(parameter, "name"));
-    const Value& space = member_of(parameter, "feasibleSpace");
-    std::optional<ForeignRange> range = range_of(text_member(parameter, "parameterType"), space);
-    if (name.empty() || !range) {
-      problem_ =
-          "spec.parameters holds " + quoted(parameter) + ", which is no parameter with a feasibleSpace";
-      return;
-    }
-    draft_.add({name}, *std::move(range));
-  }
-
-  static std::optional<ForeignRange> range_of(const std::string& type, const Value& space) {
-    if (const Value::List* list = member_of(space, "list").as_list(); list != nullptr && !list->empty()) {
-      return choices(type == "discrete" ? numbers_of(*list) : *list);
-    }
-    const std::optional<double> low = number_in(member_of(space, "min"));
-    const std::optional<double> high = number_in(member_of(space, "max"));
-    if (!low || !high || (type != "int" && type != "double")) {
-      return std::nullopt;
-    }
-    const std::string distribution = text_member(space, "distribution");
-    const std::optional<double> step = number_in(member_of(space, "step"));
-    if (distribution == "logUniform") {
-      return step ? stepped_range(*low, *high, *step, type == "int", Scale::log)
-                  : logarithmic_range(*low, *high, type == "int");
-    }
-    ForeignRange range = step            ? stepped_range(*low, *high, *step, type == "int")
-                         : type == "int" ? whole_range(*low, *high)
-                                         : real_range(*low, *high);
-    if (distribution == "normal" || distribution == "logNormal") {
-      range.remark = "was a normal distribution between these ends: searched evenly";
-    }
-    return range;
-  }
-
-  /// Katib writes all values as text.
-  static Value::List numbers_of(const Value::List& list) {
-    Value::List values;
-    for (const Value& value : list) {
-      const std::optional<double> number = number_in(value);
-      const auto whole = number ? engine::whole_number(Value(*number)) : std::nullopt;
-      values.push_back(whole ? Value(*whole) : number ? Value(*number) : value);
-    }
-    return values;
-  }
-
   void read_template() {
     const Value& trial = member_of(spec_, "trialTemplate");
-    if (const Value::List* parameters = member_of(trial, "trialParameters").as_list()) {
-      for (const Value& parameter : *parameters) {
-        references_[text_member(parameter, "name")] =
-            name_without_hyphens(text_member(parameter, "reference"));
-      }
-    }
-    const std::string primary = text_member(trial, "primaryContainerName");
-    const Value* container = container_in(member_of(trial, "trialSpec"), primary);
-    if (container == nullptr) {
+    const Value& job = member_of(trial, "trialSpec");
+    read_references(trial);
+    if (job.is_null()) {
+      const Value& map = member_of(trial, "configMap");
       draft_.set("entrypoint", Value::List{"python3", "train.py", "{args}"});
-      draft_.decide("entrypoint", "the file has no container of a trial that could be read");
+      draft_.decide("entrypoint", map.is_null()
+                                      ? "the file has no trialSpec, so it has no program"
+                                      : "the trial's job is in " + text_member(map, "templatePath") +
+                                            " of the ConfigMap " + text_member(map, "configMapName") +
+                                            "; import again with that job as spec.trialTemplate.trialSpec");
       return;
     }
-    for (const char* key : {"command", "args"}) {
-      if (const Value::List* words = member_of(*container, key).as_list()) {
-        for (const Value& word : *words) {
-          words_.push_back(with_parameters(python_text(word)));
-        }
+    const std::string primary = text_member(trial, "primaryContainerName");
+    std::string role;
+    if (const Value::Map* labels = member_of(trial, "primaryPodLabels").as_map()) {
+      for (const auto& [label, value] : *labels) {
+        role = label.ends_with("role") || label.ends_with("replica-type") ? python_text(value) : role;
       }
     }
-    Value::List words(words_.begin(), words_.end());
-    if (words.empty()) {
-      words = {"python3", "train.py", "{args}"};
-      draft_.decide("entrypoint", "the container runs what its image says; write the command here");
-    } else if (words_[0].find('/') != std::string::npos || words_.size() > 1) {
+    const TrialJob found = text_member(job, "kind") == "TrainJob" ? train_job(member_of(job, "spec"))
+                                                                  : trial_job(job, primary, role);
+    if (found.groups.empty()) {
+      draft_.set("entrypoint", Value::List{"python3", "train.py", "{args}"});
       draft_.decide("entrypoint",
-                    "paths in it are those of the image; programs of yours lie beside this file");
+                    "no pod template was found in the " + found.kind + "; write the command here");
+      return;
     }
-    draft_.set("entrypoint", std::move(words));
-    read_container(*container);
-  }
-
-  void read_container(const Value& container) {
-    if (const std::string image = text_member(container, "image"); !image.empty()) {
-      draft_.set("environment.image", image);
-      draft_.decide("environment.image", "without this line the program runs on the worker itself");
+    if (found.container.is_null()) {
+      draft_.refuse("spec.trialTemplate.primaryContainerName",
+                    primary.empty() ? "is missing" : "is " + quoted(Value(primary)),
+                    "a container of the trial's job: " + container_names(found));
+      return;
     }
-    for (const auto& variable : member_of(container, "env").as_list() != nullptr
-                                    ? *member_of(container, "env").as_list()
-                                    : Value::List()) {
-      const std::string name = text_member(variable, "name");
-      const std::string* value = member_of(variable, "value").as_text();
-      if (name.empty() || value == nullptr || is_reserved_variable(name) || !is_variable_name(name)) {
-        draft_.decide("environment",
-                      "the variable " + (name.empty() ? quoted(variable) : name) + " is left out");
-        continue;
+    const TrialValues values{[this](std::string_view text) { return with_placeholders(text); }, {}};
+    words_ = read_trial_program(found, values, draft_);
+    for (const auto& [name, reference] : references_) {
+      if (!used_.contains(name) && !reference.starts_with("${")) {
+        draft_.decide("entrypoint", "${trialParameters." + name +
+                                        "} is not in the command or its variables: " + "pass {" +
+                                        name_without_hyphens(reference) + "} yourself");
       }
-      variables_[name] = *value;
-    }
-    if (!variables_.empty()) {
-      draft_.set("environment.environment_variables", variables_);
-    }
-    const Value& limits = member_of(member_of(container, "resources"), "limits");
-    const auto gpus = number_in(member_of(limits, "nvidia.com/gpu"));
-    if (const auto slots = gpus ? engine::whole_number(Value(*gpus)) : std::nullopt; slots && *slots > 1) {
-      draft_.set("resources.slots_per_trial", *slots);
     }
   }
 
-  /// The container with that name, or the first one, in a job of any kind.
-  static const Value* container_in(const Value& node, const std::string& primary) {
-    if (const Value::List* containers = member_of(node, "containers").as_list();
-        containers != nullptr && !containers->empty()) {
-      for (const Value& container : *containers) {
-        if (text_member(container, "name") == primary) {
-          return &container;
-        }
-      }
-      return &containers->front();
-    }
-    if (node.as_map() == nullptr) {
-      return nullptr;
-    }
-    for (const auto& [key, member] : *node.as_map()) {
-      if (const Value* found = container_in(member, primary)) {
-        return found;
+  void read_references(const Value& trial) {
+    const Value::List& parameters = list_member(trial, "trialParameters");
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const std::string reference = text_member(parameters[i], "reference");
+      references_[text_member(parameters[i], "name")] = reference;
+      const bool is_known = reference.starts_with("${trialSpec.") ||
+                            std::find(names_.begin(), names_.end(), reference) != names_.end();
+      if (!is_known && !names_.empty()) {
+        draft_.refuse(item("spec.trialTemplate.trialParameters", i) + ".reference",
+                      reference.empty() ? "is missing" : "is " + quoted(Value(reference)),
+                      "a name of spec.parameters: " + comma_list(names_));
       }
     }
-    return nullptr;
   }
 
   /// ${trialParameters.learningRate} → {lr}
-  std::string with_parameters(std::string_view text) {
+  std::string with_placeholders(std::string_view text) {
     std::string out;
     while (true) {
       const std::size_t at = text.find(parameter_begin);
@@ -183,88 +116,67 @@ class KatibExperiment {
         return out;
       }
       const std::size_t name = at + parameter_begin.size();
-      const std::string given(text.substr(name, end - name));
-      const auto known = references_.find(given);
-      const std::string meant = known == references_.end() ? given : known->second;
-      if (draft_.hyperparameters().contains(meant)) {
-        out += "{" + meant + "}";
-      } else {
-        draft_.decide("entrypoint", "${trialParameters." + given + "} is no parameter of the search");
-      }
+      out += placeholder_for(std::string(text.substr(name, end - name)));
       text.remove_prefix(end + 1);
     }
   }
 
-  void read_search() {
-    const Value& objective = member_of(spec_, "objective");
-    const Value& algorithm = member_of(spec_, "algorithm");
-    Draft::Search search;
-    search.method = text_member(algorithm, "algorithmName");
-    search.stops_early =
-        search.method == "hyperband" || member_of(spec_, "earlyStopping").as_map() != nullptr;
-    search.metric = text_member(objective, "objectiveMetricName");
-    if (search.metric.empty()) {
-      search.metric = "loss";
-      draft_.decide("searcher.metric", "the file names no metric");
+  std::string placeholder_for(const std::string& name) {
+    const auto known = references_.find(name);
+    if (known == references_.end()) {
+      std::vector<std::string> names;
+      for (const auto& [one, reference] : references_) {
+        names.push_back(one);
+      }
+      draft_.refuse("spec.trialTemplate.trialSpec", "uses ${trialParameters." + name + "}",
+                    "a name of spec.trialTemplate.trialParameters: " + comma_list(names));
+      return "";
     }
-    search.smaller_is_better = text_member(objective, "type") != "maximize";
-    if (const auto most = engine::whole_number(member_of(spec_, "maxTrialCount")); most && *most > 0) {
-      search.max_trials = *most;
-    }
-    search.max_length = epochs_in(words_);
-    search.counts_length_by = "the command";
-    read_settings(member_of(algorithm, "algorithmSettings"), search);
-    draft_.search(search);
-    if (const auto at_once = engine::whole_number(member_of(spec_, "parallelTrialCount"));
-        at_once && *at_once > 0) {
-      draft_.set("searcher.max_concurrent_trials", *at_once);
-    }
-    if (const auto failed = engine::whole_number(member_of(spec_, "maxFailedTrialCount"));
-        failed && *failed > 0) {
-      draft_.set("budget.max_failed_trials", *failed);
-    }
-    if (const auto goal = number_in(member_of(objective, "goal"))) {
-      draft_.set("budget.target", *goal);
-    }
-    read_metrics(search.metric);
+    used_.insert(name);
+    return known->second.starts_with("${") ? metadata(known->second)
+                                           : "{" + name_without_hyphens(known->second) + "}";
   }
 
-  /// Reads the longest run of Hyperband.
-  static void read_settings(const Value& settings, Draft::Search& search) {
-    const Value::List* list = settings.as_list();
-    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      const std::string name = text_member((*list)[i], "name");
-      const auto value = number_in(member_of((*list)[i], "value"));
-      const auto length = value ? engine::whole_number(Value(*value)) : std::nullopt;
-      if (name == "r_l" && length && *length >= 1) {
-        search.max_length = Value::Map{{"epochs", *length}};
-        search.counts_length_by = "r_l of hyperband";
+  /// ${trialSpec.Name} and other facts about the trial.
+  std::string metadata(const std::string& reference) {
+    const Value& job = member_of(member_of(spec_, "trialTemplate"), "trialSpec");
+    const std::string key = reference.substr(2, reference.find_last_of('}') - 2);
+    if (key == "trialSpec.Name") {
+      draft_.decide("entrypoint", "the name of a trial is its number here: {trial_id}");
+      return "{trial_id}";
+    }
+    if (key == "trialSpec.Namespace") {
+      return with_literal_braces(text_member(member_of(tree_, "metadata"), "namespace"));
+    }
+    if (key == "trialSpec.Kind" || key == "trialSpec.APIVersion") {
+      return with_literal_braces(text_member(job, key == "trialSpec.Kind" ? "kind" : "apiVersion"));
+    }
+    const std::size_t open = key.find('[');
+    for (const char* map : {"labels", "annotations"}) {
+      if (open != std::string::npos && key.size() > open + 1) {
+        const std::string name = key.substr(open + 1, key.size() - open - 2);
+        if (const Value& found = member_of(member_of(member_of(job, "metadata"), map), name);
+            !found.is_null()) {
+          return with_literal_braces(python_text(found));
+        }
       }
     }
-  }
-
-  /// Katib's default collector reads name=value from the output. Other collectors aren't translated.
-  void read_metrics(const std::string& metric) {
-    draft_.set("metrics", Value::Map{{metric, metric + "={number}"}});
-    const std::string kind =
-        text_member(member_of(member_of(spec_, "metricsCollectorSpec"), "collector"), "kind");
-    draft_.decide("metrics", kind.empty() || kind == "StdOut"
-                                 ? "what the program prints; a step is one such line"
-                                 : "the file collects by " + kind + "; here the program's output is read");
+    draft_.decide("entrypoint", reference + " has no counterpart here");
+    return "";
   }
 
   const Value& spec_;
   const Value& tree_;
   Draft draft_;
+  std::vector<std::string> names_;                 // Names of parameters, as the file spells them.
   std::map<std::string, std::string> references_;  // Name in the template → parameter.
+  std::set<std::string> used_;                     // Names in the template that the program gets.
   std::vector<std::string> words_;
-  Value::Map variables_;
-  std::string problem_;
 };
 
 }  // namespace
 
-Result<ImportedExperiment> import_katib_experiment(const Value& tree) {
+ImportedExperiment import_katib_experiment(const Value& tree) {
   return KatibExperiment(tree).imported();
 }
 

@@ -6,58 +6,35 @@
 #include "fields/sections.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "imports/draft.hpp"
+#include "imports/regex_groups.hpp"
 
 namespace hpsearch::jobs {
 namespace {
 
-/// The `auto_search` section: in a job's `advanced_config`, at the top, or the whole file.
-const Value& auto_search_of(const Value& tree) {
-  const Value& in_job = member_of(member_of(tree, "advanced_config"), "auto_search");
-  if (!in_job.is_null()) {
-    return in_job;
+/// The path of the `auto_search` section: in a job's `advanced_config`, at the top, or "" for the whole file.
+std::string_view auto_search_in(const Value& tree) noexcept {
+  for (const char* path : {"advanced_config.auto_search", "auto_search"}) {
+    if (const Value* found = tree.at_path(path); found != nullptr && !found->is_null()) {
+      return path;
+    }
   }
-  const Value& alone = member_of(tree, "auto_search");
-  return alone.is_null() ? tree : alone;
-}
-
-const Value::List& list_of(const Value& map, std::string_view key) {
-  static const Value::List none;
-  const Value::List* list = member_of(map, key).as_list();
-  return list == nullptr ? none : *list;
+  return "";
 }
 
 /// The pattern with `{number}` in place of its first group; nothing if it has no group.
-std::optional<std::string> with_number(std::string_view regex) {
-  std::size_t begin = std::string_view::npos;
-  int depth = 0;
-  bool in_class = false;
-  for (std::size_t i = 0; i < regex.size(); ++i) {
-    const char c = regex[i];
-    if (c == '\\') {
-      ++i;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-    } else if (begin == std::string_view::npos) {
-      if (c == '(' && (i + 1 == regex.size() || regex[i + 1] != '?')) {
-        begin = i;
-        depth = 1;
-      }
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')' && --depth == 0) {
-      return std::string(regex.substr(0, begin)) + "{number}" + std::string(regex.substr(i + 1));
-    }
+std::optional<std::string> with_number(const std::string& regex) {
+  const std::vector<RegexGroup> groups = capture_groups(regex);
+  if (groups.empty()) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return regex.substr(0, groups[0].begin) + "{number}" + regex.substr(groups[0].end);
 }
 
 /// ModelArts writes all values as text. If all of them are numbers, they become numbers.
 Value::List values_of(const Value& parameter) {
   Value::List texts;
   Value::List numbers;
-  for (const Value& value : list_of(parameter, "discrete_values")) {
+  for (const Value& value : list_member(parameter, "discrete_values")) {
     texts.push_back(value);
     if (const auto number = number_in(value)) {
       const auto whole = engine::whole_number(Value(*number));
@@ -113,16 +90,16 @@ const std::vector<Algorithm>& algorithms() {
 
 constexpr std::int64_t usual_samples = 20;  // ModelArts' default.
 
-/// Returns a sentence about what can't be read, or "".
-std::string read_algorithm(const Value& search, Draft& draft) {
-  const Value::List& configs = list_of(search, "algo_configs");
+void read_algorithm(const Value& search, const std::string& at, Draft& draft) {
+  const Value::List& configs = list_member(search, "algo_configs");
   if (configs.size() > 1) {
-    std::string names;
+    std::vector<std::string> names;
     for (const Value& config : configs) {
-      names += (names.empty() ? "" : ", ") + text_member(config, "name");
+      names.push_back(text_member(config, "name"));
     }
-    return "algo_configs names " + std::to_string(configs.size()) + " algorithms (" + names +
-           "): a search here has one; keep one, or import the file once for each";
+    draft.refuse(at, "names " + std::to_string(configs.size()) + " algorithms: " + comma_list(names),
+                 "one algorithm, because a search here has one; import the file once for each");
+    return;
   }
   const std::string name = configs.empty() ? "bayes_opt_search" : text_member(configs.front(), "name");
   draft.set("searcher.max_trials", usual_samples);
@@ -131,7 +108,7 @@ std::string read_algorithm(const Value& search, Draft& draft) {
       continue;
     }
     draft.set("searcher.sampler", Value(algorithm.sampler));
-    for (const Value& param : configs.empty() ? Value::List() : list_of(configs.front(), "params")) {
+    for (const Value& param : configs.empty() ? Value::List() : list_member(configs.front(), "params")) {
       const std::string key = text_member(param, "key");
       std::string_view field;
       for (const auto& [theirs, ours] : algorithm.fields) {
@@ -145,42 +122,44 @@ std::string read_algorithm(const Value& search, Draft& draft) {
       const auto whole = engine::whole_number(Value(*number));
       draft.set(field, whole ? Value(*whole) : Value(*number));
     }
-    return "";
+    return;
   }
-  return "algo_configs names " + quoted(Value(name)) +
-         ", which is not known: bayes_opt_search, tpe_search or anneal_search";
+  draft.refuse(at + "[0].name", "is " + quoted(Value(name)), "bayes_opt_search, tpe_search or anneal_search");
 }
 
 }  // namespace
 
 bool is_modelarts_auto_search(const Value& tree) noexcept {
-  const Value& search = auto_search_of(tree);
+  const std::string_view at = auto_search_in(tree);
+  const Value& search = at.empty() ? tree : *tree.at_path(at);
   return member_of(search, "reward_attrs").as_list() != nullptr &&
          member_of(search, "search_params").as_list() != nullptr;
 }
 
-Result<ImportedExperiment> import_modelarts_auto_search(const Value& tree) {
-  const auto refused = [](std::string what) { return Error{engine::Errc::bad_request, std::move(what)}; };
-  const Value& search = auto_search_of(tree);
+ImportedExperiment import_modelarts_auto_search(const Value& tree) {
+  const std::string_view at = auto_search_in(tree);
+  const Value& search = at.empty() ? tree : *tree.at_path(at);
   Draft draft;
   const Value& algorithm = member_of(tree, "algorithm");
-  for (const Value& parameter : list_of(algorithm, "parameters")) {
+  for (const Value& parameter : list_member(algorithm, "parameters")) {
     draft.add({text_member(parameter, "name")}, constant(member_of(parameter, "value")));
   }
-  for (const Value& parameter : list_of(search, "search_params")) {
+  for (const Value& parameter : list_member(search, "search_params")) {
     const std::string name = text_member(parameter, "name");
     std::optional<ForeignRange> range = range_of(parameter);
-    if (name.empty() || !range) {
-      return refused("search_params: " + quoted(parameter) +
-                     " needs a name and either lower_bound and upper_bound, or discrete_values");
+    if (!name.empty() && range) {
+      draft.add({name}, *std::move(range));
+    } else {
+      draft.refuse(path_below(at, "search_params"), "has " + quoted(parameter),
+                   "a name, and either lower_bound and upper_bound, or discrete_values");
     }
-    draft.add({name}, *std::move(range));
   }
-  const Value::List& rewards = list_of(search, "reward_attrs");
-  if (rewards.empty() || text_member(rewards.front(), "name").empty()) {
-    return refused("reward_attrs names no metric");
+  const Value::List& rewards = list_member(search, "reward_attrs");
+  const std::string metric = rewards.empty() ? "" : text_member(rewards.front(), "name");
+  if (metric.empty()) {
+    draft.refuse(path_below(at, "reward_attrs"), "names no metric");
+    return std::move(draft).finished();
   }
-  const std::string metric = text_member(rewards.front(), "name");
   const std::string boot_file = text_member(algorithm, "boot_file");
   draft.set("entrypoint", Value::List{"python3", boot_file.empty() ? "train.py" : boot_file, "{args_eq}"});
   if (boot_file.empty()) {
@@ -191,9 +170,7 @@ Result<ImportedExperiment> import_modelarts_auto_search(const Value& tree) {
   wanted.metric = metric;
   wanted.smaller_is_better = text_member(rewards.front(), "mode") == "min";
   draft.search(wanted, Draft::Trials::are_said_elsewhere);
-  if (std::string problem = read_algorithm(search, draft); !problem.empty()) {
-    return refused(std::move(problem));
-  }
+  read_algorithm(search, path_below(at, "algo_configs"), draft);
   for (const Value& reward : rewards) {
     const std::string name = text_member(reward, "name");
     const std::string regex = text_member(reward, "regex");

@@ -94,14 +94,13 @@ bool has_names(const Value& parameter) {
 /// become conditional.
 class SpaceImport {
  public:
-  explicit SpaceImport(Draft& draft) : draft_(draft) {}
+  /// `at`: the path of the space in the file.
+  SpaceImport(std::string at, Draft& draft) : at_(std::move(at)), draft_(draft) {}
 
-  /// Returns a sentence about what can't be read, or "".
-  std::string read(const Value::Map& space) {
+  void read(const Value::Map& space) {
     for (const auto& [name, parameter] : space) {
       one({name}, parameter, {});
     }
-    return problem_;
   }
 
  private:
@@ -111,11 +110,11 @@ class SpaceImport {
       return;
     }
     std::optional<ForeignRange> range = range_of(parameter);
-    if (!range && problem_.empty()) {
-      problem_ = dotted(keys) + " is " + quoted(parameter) + ", which is no parameter with _type and _value";
-    }
     if (range) {
       add(keys, *std::move(range), when);
+    } else {
+      draft_.refuse(path_below(at_, dotted(keys)), "is " + quoted(parameter),
+                    "a parameter with _type and _value");
     }
   }
 
@@ -166,15 +165,9 @@ class SpaceImport {
     }
   }
 
+  std::string at_;
   Draft& draft_;
-  std::string problem_;
 };
-
-/// Returns a sentence about what can't be read, or "".
-std::string read_space(const Value& space, Draft& draft) {
-  return space.as_map() == nullptr ? "the search space is " + quoted(space) + ", not a map of {_type, _value}"
-                                   : SpaceImport(draft).read(*space.as_map());
-}
 
 /// The tuner's argument with this name. Version 1 has it one level deeper than version 2.
 std::string class_argument(const Value& tuner, std::string_view key) {
@@ -255,11 +248,14 @@ std::string nni_space_file(const Value& tree) {
   return file.as_text() == nullptr ? "" : *file.as_text();
 }
 
-Result<ImportedExperiment> import_nni_experiment(const Value& tree) {
+namespace {
+
+ImportedExperiment imported(const Value& tree, const Value& space, std::string at) {
   Draft draft;
-  const std::string problem = read_space(member_of(tree, "searchSpace"), draft);
-  if (!problem.empty()) {
-    return Error{engine::Errc::bad_request, problem};
+  if (const Value::Map* map = space.as_map()) {
+    SpaceImport(std::move(at), draft).read(*map);
+  } else {
+    draft.refuse(std::move(at), "is " + quoted(space), "a map of parameters with _type and _value");
   }
   const std::string name = text_member(tree, "experimentName");
   if (!name.empty()) {
@@ -281,8 +277,14 @@ Result<ImportedExperiment> import_nni_experiment(const Value& tree) {
   return std::move(draft).finished();
 }
 
-Result<ImportedExperiment> import_nni_space(const Value& tree) {
-  return import_nni_experiment(Value::Map{{"searchSpace", tree}, {"trialCommand", "python3 train.py"}});
+}  // namespace
+
+ImportedExperiment import_nni_experiment(const Value& tree) {
+  return imported(tree, member_of(tree, "searchSpace"), "searchSpace");
+}
+
+ImportedExperiment import_nni_space(const Value& tree) {
+  return imported(Value::Map{{"trialCommand", "python3 train.py"}}, tree, "");
 }
 
 }  // namespace hpsearch::jobs

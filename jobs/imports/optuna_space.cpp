@@ -40,17 +40,18 @@ std::optional<ForeignRange> range_of(const Value& parameter) {
 
 }  // namespace
 
-Result<ImportedExperiment> import_optuna_space(const Value& tree) {
+ImportedExperiment import_optuna_space(const Value& tree) {
   const bool is_wrapped = tree.as_map()->size() == 1 && !range_of(tree.as_map()->begin()->second);
   const Value& space = is_wrapped ? tree.as_map()->begin()->second : tree;
+  const std::string at = is_wrapped ? tree.as_map()->begin()->first : "";
   Draft draft;
   for (const auto& [name, parameter] : *space.as_map()) {
     std::optional<ForeignRange> range = range_of(parameter);
-    if (!range) {
-      return Error{engine::Errc::bad_request,
-                   name + " is " + quoted(parameter) + ", which has neither low and high nor choices"};
+    if (range) {
+      draft.add({name}, *std::move(range));
+    } else {
+      draft.refuse(path_below(at, name), "is " + quoted(parameter), "low and high, or choices");
     }
-    draft.add({name}, *std::move(range));
   }
   draft.set("entrypoint", "python3 train.py");
   draft.decide("entrypoint", "hpsearch.params() has the values of a trial; {args} gives them as arguments");

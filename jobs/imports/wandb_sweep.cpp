@@ -41,7 +41,7 @@ class Sweep {
  public:
   explicit Sweep(const Value& tree) : tree_(tree) {}
 
-  Result<ImportedExperiment> imported() && {
+  ImportedExperiment imported() && {
     if (const std::string name = text_member(tree_, "name"); !name.empty()) {
       draft_.set("name", name);
     }
@@ -49,9 +49,6 @@ class Sweep {
       draft_.set("description", text);
     }
     read_group(member_of(tree_, "parameters"), {});
-    if (!problem_.empty()) {
-      return Error{engine::Errc::bad_request, problem_};
-    }
     read_command();
     read_search();
     return std::move(draft_).finished();
@@ -60,7 +57,7 @@ class Sweep {
  private:
   void read_group(const Value& group, const std::vector<std::string>& above) {
     if (group.as_map() == nullptr) {
-      problem_ = "parameters is not a map";
+      draft_.refuse("parameters", "is " + quoted(group), "a map of parameters");
       return;
     }
     for (const auto& [name, parameter] : *group.as_map()) {
@@ -83,7 +80,7 @@ class Sweep {
       for (const std::string& key : keys) {
         path += "." + key;
       }
-      problem_ = path + " is " + quoted(parameter) + ", which is no value, no values and no range";
+      draft_.refuse(std::move(path), "is " + quoted(parameter), "a value, values, or a range");
       return;
     }
     if (keys.size() == 1 && keys[0].find("epoch") != std::string::npos) {
@@ -363,12 +360,11 @@ class Sweep {
   bool stands_in_ = false;  ///< hpsearch.wandb starts the program.
   Value epochs_;
   std::string epochs_by_;
-  std::string problem_;
 };
 
 }  // namespace
 
-Result<ImportedExperiment> import_wandb_sweep(const Value& tree) {
+ImportedExperiment import_wandb_sweep(const Value& tree) {
   return Sweep(tree).imported();
 }
 

@@ -51,7 +51,7 @@ struct Arguments {
   bool open_as_admin = false;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
-  std::optional<std::string> import_to;
+  ImportOptions import_options;
 };
 
 }  // namespace hpsearch::cli

@@ -71,13 +71,17 @@ void add_file_verbs(VerbBuilder& build) {
   }
   CLI::App& importing =
       build.add("import", "Turn a W&B sweep, a Katib experiment or an NNI space into an experiment file",
-                [&build](const Output& output) {
-                  return import_file(ImportOptions{build.given.file.file, build.given.import_to}, output);
-                });
-  importing.add_option("FILE", build.given.file.file, "File of the other product; - reads standard input")
+                [&build](const Output& output) { return import_file(build.given.import_options, output); });
+  importing
+      .add_option("FILE", build.given.import_options.file,
+                  "File of the other product; - reads standard input")
       ->required()
       ->check(not_empty());
-  importing.add_option("--to", build.given.import_to, "File to make (default: standard output)")
+  importing.add_option("--to", build.given.import_options.to, "File to make (default: standard output)")
+      ->check(not_empty());
+  importing
+      .add_option("--pod-template", build.given.import_options.pod_template,
+                  "File to make of the pod of a Katib experiment or an OptimizationJob")
       ->check(not_empty());
   CLI::App& verb = build.add("submit", "Submit an experiment to a daemon", [&build](const Output& output) {
     return submit(SubmitOptions{build.given.file, build.given.context_directory, build.given.server,

@@ -67,7 +67,8 @@ struct FileOptions {
 
 struct ImportOptions {
   std::string file;
-  std::optional<std::string> to;  ///< The file to write; standard output if not set.
+  std::optional<std::string> to;            ///< The file to write; standard output if not set.
+  std::optional<std::string> pod_template;  ///< The file to write the pod of a Kubernetes job to.
 };
 /// Translates the file of another product into an experiment file.
 [[nodiscard]] int import_file(const ImportOptions& options, const Output& output);

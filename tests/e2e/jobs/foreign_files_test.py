@@ -40,26 +40,51 @@ apiVersion: kubeflow.org/v1beta1
 kind: Experiment
 metadata: {name: random, namespace: kubeflow}
 spec:
-  objective: {type: maximize, objectiveMetricName: accuracy}
-  algorithm: {algorithmName: random}
-  maxTrialCount: 3
+  objective: {type: maximize, goal: 0.999, objectiveMetricName: Validation-accuracy, additionalMetricNames: [loss]}
+  algorithm: {algorithmName: tpe, algorithmSettings: [{name: random_state, value: "7"}]}
+  earlyStopping: {algorithmName: medianstop, algorithmSettings: [{name: start_step, value: "2"}]}
+  parallelTrialCount: 1
+  maxTrialCount: 6
+  maxFailedTrialCount: 0
   parameters:
-    - {name: lr, parameterType: double, feasibleSpace: {min: "0.01", max: "0.05"}}
+    - {name: --lr, parameterType: double, feasibleSpace: {min: "0.01", max: "0.05"}}
+    - {name: num-epochs, parameterType: int, feasibleSpace: {min: "8", max: "8"}}
+    - {name: opt, parameterType: categorical, feasibleSpace: {list: [sgd, adam]}}
   trialTemplate:
     primaryContainerName: training
-    trialParameters: [{name: learningRate, reference: lr}]
+    trialParameters:
+      - {name: learningRate, reference: --lr}
+      - {name: epochs, reference: num-epochs}
+      - {name: optimizer, reference: opt}
     trialSpec:
       apiVersion: batch/v1
       kind: Job
       spec:
+        backoffLimit: 0
         template:
           spec:
+            nodeSelector: {disk: ssd}
             containers:
               - name: training
                 image: example.org/mnist
-                command: [sh, mnist.sh, "${trialParameters.learningRate}", "--epochs", "2"]
+                command: [python3, mnist.py, "--lr=${trialParameters.learningRate}", "--epochs=${trialParameters.epochs}"]
+                env: [{name: OPTIMIZER, value: "${trialParameters.optimizer}"}, {name: DATA, value: /data}]
+            restartPolicy: Never
 """
-MNIST = "for epoch in 1 2; do echo \"epoch $epoch: accuracy=0.$1\"; done | sed 's/0\\.0\\./0./'\n"
+MNIST = """
+import argparse
+import os
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float)
+parser.add_argument("--epochs", type=int)
+args = parser.parse_args()
+assert os.environ["OPTIMIZER"] in ("sgd", "adam") and os.environ["DATA"] == "/data"
+for epoch in range(1, args.epochs + 1):
+    loss = args.lr + 1 / (epoch + 1)
+    print(f"2026-01-05T10:00:00Z INFO Epoch[{epoch}] Train-accuracy=0.5 Validation-accuracy = {1 - loss:.6f}")
+    print(f"2026-01-05T10:00:00Z INFO Epoch[{epoch}] val_loss=7 loss={loss:.6f}", flush=True)
+"""
 
 NNI = """
 experimentName: mnist
@@ -113,14 +138,44 @@ class ForeignFiles(harness.Case):
         self.assertEqual(self.run_cli("best", *state)["trial"], min(loss, key=loss.get))
 
     def test_a_program_of_katib_is_searched_by_what_it_prints(self):
-        self.give("mnist.sh", MNIST)
+        self.give("mnist.py", MNIST)
         made = self.import_and_validate(self.give("katib.yaml", KATIB))
         text = made.read_text()
-        self.assertIn('entrypoint: ["sh","mnist.sh","{lr}","--epochs","2"]\n', text)
-        made.write_text(re.sub(r"environment:\n(  .*\n)+", "", text))  # As its comment says: without the image.
-        self.run_cli("run", made, "--slots", 2)
-        trials = self.run_cli("trials", "--state-dir", self.folder / ".hpsearch" / "experiment", "--output", "json")["trials"]
-        self.assertEqual([(trial["state"], trial["reached"]) for trial in trials], [("COMPLETED", 2)] * 3)
+        self.assertIn('entrypoint: ["env","OPTIMIZER={opt}","python3","mnist.py","--lr={lr}","--epochs={num-epochs}"]\n', text)
+        made.write_text(re.sub(r" +image: .*\n", "", text))  # As its comment says: without the image.
+        self.run_cli("run", made, "--slots", 1)
+        state = ("--state-dir", self.folder / ".hpsearch" / "experiment", "--output", "json")
+        trials = self.run_cli("trials", *state)["trials"]
+        self.assertEqual(len(trials), 6)
+        self.assertEqual({trial["state"] for trial in trials}, {"COMPLETED", "STOPPED"}, "worse ones are stopped early")
+        for trial in trials:
+            loss = trial["hparams"]["lr"] + 1 / (trial["reached"] + 1)
+            self.assertAlmostEqual(trial["metric"], 1 - loss, delta=1e-5)
+        table = self.run_cli("export", "--what", "metrics", *state[:2]).stdout
+        self.assertIn("loss", table, "additional metrics are recorded")
+        self.assertNotIn("loss,7", table, "val_loss is another metric")
+
+    def test_the_pod_of_katib_goes_to_a_file_of_its_own(self):
+        katib = self.give("katib.yaml", KATIB)
+        pod, made = self.folder / "pod.yaml", self.folder / "experiment.yaml"
+        self.run_cli("import", katib, "--pod-template", pod, "--to", made)
+        self.assertIn("no command reads this file", pod.read_text())
+        self.assertEqual([line for line in pod.read_text().splitlines() if not line.startswith("#")],
+                         ["spec:", "  containers:", "    - image: example.org/mnist", "      name: training",
+                          "  nodeSelector:", "    disk: ssd"])
+        made.unlink()
+        self.assertIn("pod.yaml exists already", self.run_cli("import", katib, "--pod-template", pod, "--to", made, expect=2).stderr)
+        self.assertFalse(made.exists(), "both files are written, or none")
+        sweep = self.give("sweep.yaml", SWEEP)
+        self.assertIn("the file describes no pod", self.run_cli("import", sweep, "--pod-template", made, expect=2).stderr)
+
+    def test_a_file_that_is_refused_is_shown_with_its_line(self):
+        katib = self.give("katib.yaml", KATIB.replace("{algorithmName: tpe", "{algorithmName: pbt"))
+        self.assertEqual(self.run_cli("import", katib, expect=2).stderr.partition(" (")[0],
+                         f'{katib}:7: spec.algorithm.algorithmName: is "pbt", which changes hyperparameters while a trial trains')
+        self.give("space.json", NNI_SPACE.replace("loguniform", "zipf"))
+        config = self.give("config.yaml", NNI)
+        self.assertTrue(self.run_cli("import", config, expect=2).stderr.startswith(f"{self.folder / 'space.json'}:1: lr: is "))
 
     def test_nni_keeps_its_space_in_a_file_beside(self):
         self.give("space.json", NNI_SPACE)

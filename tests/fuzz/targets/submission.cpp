@@ -21,8 +21,8 @@ void run_submission(std::string_view bytes) {
   if (!tree) {
     return;
   }
-  if (const auto imported = jobs::import_experiment(*tree)) {
-    HPSEARCH_CHECK(!jobs::foreign_file(imported->tree), "what is imported is an experiment of ours");
+  if (const auto imported = jobs::import_experiment(*tree); imported.problems.empty()) {
+    HPSEARCH_CHECK(!jobs::foreign_file(imported.tree), "what is imported is an experiment of ours");
   }
   const jobs::ParsedExperiment parsed = jobs::parse_submission(*tree, searchers::registry(), "fuzz", 7);
   for (const engine::Problem& problem : patterns::problems_of(jobs::patterns_of(*tree))) {

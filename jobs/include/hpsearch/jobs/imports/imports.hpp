@@ -14,6 +14,7 @@ namespace hpsearch::jobs {
 enum class ForeignFile : std::uint8_t {
   wandb_sweep,
   katib_experiment,
+  optimization_job,  ///< A resource of Kubeflow Trainer.
   nni_experiment,
   nni_space,              ///< A search space without an experiment.
   modelarts_auto_search,  ///< A job's `advanced_config.auto_search`.
@@ -36,11 +37,13 @@ struct ImportRemark {
 struct ImportedExperiment {
   Value tree;  ///< The fields of docs/experiment-file.md. parse_submission() takes them.
   std::vector<ImportRemark> remarks;
+  Value pod_template;  ///< A PodTemplateSpec of Kubernetes; null if the file describes no pod.
+  Problems problems;   ///< With paths of the foreign file. If there are any, the rest is unusable.
 };
 
 /// Translates a foreign file. An NNI experiment whose space is in another file needs that space as
-/// `searchSpace` (nni_space_file). bad_request: unknown kind of file, or wrong ranges. Pure. O(size).
-[[nodiscard]] Result<ImportedExperiment> import_experiment(const Value& tree);
+/// `searchSpace` (nni_space_file). Pure. O(size).
+[[nodiscard]] ImportedExperiment import_experiment(const Value& tree);
 
 /// The path of the file with an NNI experiment's space, as the experiment has it; "" if it needs none.
 [[nodiscard]] std::string nni_space_file(const Value& tree);
