@@ -161,8 +161,9 @@ std::string worker_script(const QueueSettings& settings, const engine::Allocatio
          ".\n"
          "trap : TERM INT USR1 USR2  # The worker gets these too, and ends by itself.\n"
          "umask 077\n" +
-         (settings.before.empty() ? "" : settings.before + " || exit 1\n") + "state=\"" + root +
-         "/hpsearch-$SLURM_JOB_ID-$SLURM_PROCID\"\nmkdir -p \"$state\" || exit 1\n" + command +
+         (settings.before.empty() ? "" : settings.before + " || exit 1\n") + "mkdir -p \"" + root +
+         "\" || exit 1\nstate=\"$(mktemp -d \"" + root + "/hpsearch-" + own_name +
+         "-XXXXXX\")\" || exit 1\n" + command +
          " &\n"
          "worker=$!\n"
          "wait $worker\n"

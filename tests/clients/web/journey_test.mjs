@@ -228,7 +228,7 @@ test("an operator quarantines a worker with a reason and releases it", async () 
 });
 
 test("an operator pauses, resumes and removes a queue", async () => {
-    const settings = {backend: "slurm", arguments: ["-p", "gpu"], time_limit: 3600, workers: 1, backlog: 1, max_workers: 4, slots: null, idle_timeout: 60,
+    const settings = {backend: "slurm", arguments: ["-p", "gpu"], time_limit: 3600, workers: 1, backlog: 1, max_workers: 4, slots: null, idle_timeout: 60, give_back: 60,
         min_utilization: 0.5, pool: "", labels: {}, state_root: "", before: "", after: "", wrap: ""};
     await stage.api("queues", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({name: "gpu", settings})});
     const context = await stage.context();
