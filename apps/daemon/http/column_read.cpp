@@ -1,4 +1,4 @@
-#include "daemon/routes/column_read.hpp"
+#include "daemon/http/column_read.hpp"
 
 #include <memory>
 #include <utility>

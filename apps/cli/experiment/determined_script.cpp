@@ -1,4 +1,4 @@
-#include "cli/run/determined_script.hpp"
+#include "cli/experiment/determined_script.hpp"
 
 #include <algorithm>
 #include <fstream>
