@@ -11,9 +11,9 @@
 #include <set>
 #include <utility>
 
+#include "cli/experiment/determined_script.hpp"
 #include "cli/experiment/known_searchers.hpp"
 #include "cli/experiment/prior_results.hpp"
-#include "cli/experiment/determined_script.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/jobs/fields/submission.hpp"
 #include "hpsearch/jobs/patterns/pattern_check.hpp"

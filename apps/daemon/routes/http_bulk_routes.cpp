@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "daemon/core/past_states.hpp"
-#include "daemon/http/http_request_context.hpp"
 #include "daemon/http/column_read.hpp"
+#include "daemon/http/http_request_context.hpp"
 #include "hpsearch/proto/api/charts.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/views/history.hpp"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/http/column_read.hpp"
 #include "daemon/http/http_pages.hpp"
 #include "daemon/http/http_request_context.hpp"
-#include "daemon/http/column_read.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/api/schema.hpp"
