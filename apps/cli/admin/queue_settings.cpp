@@ -170,7 +170,7 @@ std::optional<std::vector<std::string>> words_of(const Value::List& list) {
   return words;
 }
 
-/// What is wrong with one setting of a file; nothing: it is taken.
+/// The problem with one setting of a file; nothing: it is taken.
 std::optional<engine::Problem> take_setting(api::QueueSettings& settings, const std::string& path,
                                             const std::string& key, const Value& value) {
   if (key == "arguments") {

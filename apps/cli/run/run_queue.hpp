@@ -23,8 +23,8 @@ namespace hpsearch::cli {
 /// Adds the queue, or continues the one that a killed command left.
 [[nodiscard]] Outcome<engine::Done> begin_queue(RunSession& run);
 
-/// What the search waits for, if allocations are on their way; "" = nothing is known. failed: the queue has
-/// paused itself, and nothing runs.
+/// The reason why the search waits, if allocations are on their way; "" = nothing is known. failed: the queue
+/// has paused itself, and nothing runs.
 [[nodiscard]] Outcome<std::string> look_at_queue(const RunSession& run);
 
 /// Removes all queues of the private daemon, and waits until their jobs have ended.

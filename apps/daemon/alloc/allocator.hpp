@@ -49,13 +49,13 @@ class Allocator {
   void carry_out(const engine::SubmitAllocation& order);
   void carry_out(const engine::WithdrawAllocation& order);
 
-  /// What only the daemon knows to be wrong with a queue. bad_request: an argument; wrong_state: nodes could
+  /// Problems of a queue that the engine cannot see. bad_request: an argument; wrong_state: nodes could
   /// not reach this daemon.
   [[nodiscard]] engine::Status may_add(const engine::QueueSettings& settings) const;
   /// The command and the scripts of an allocation of the queue.
   [[nodiscard]] std::string script_of(const std::string& queue, const engine::QueueSettings& settings) const;
 
-  /// What the other scheduler would do with an allocation of the queue, which it does not get.
+  /// The other scheduler's opinion of an allocation of the queue; it does not get one.
   struct Check {
     bool would_start = false;
     std::vector<std::string> findings;  ///< What is wrong, and what is known.
@@ -67,12 +67,12 @@ class Allocator {
   /// said.
   [[nodiscard]] std::string reason_of(const engine::AllocationName& name) const;
 
-  /// What the allocation wrote so far; not_found: nothing. At most the last `most` bytes of each node.
+  /// The output of the allocation so far; not_found: none. At most the last `most` bytes of each node.
   [[nodiscard]] engine::Result<std::string> log_of(const engine::AllocationName& name,
                                                    std::size_t most) const;
 
  private:
-  /// What is known about an allocation beyond the log.
+  /// Facts about an allocation that are not in the log.
   struct Watched {
     bool is_submitting = false;
     unsigned absent_looks = 0;  ///< Lists without its job, in a row …

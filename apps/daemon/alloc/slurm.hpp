@@ -19,7 +19,7 @@ namespace hpsearch::daemon::slurm {
 /// The file in the directory of an allocation with the invite for its workers.
 inline constexpr const char* invite_file = "invite";
 
-/// What the scripts of an allocation need to know beside the queue.
+/// The scripts of an allocation need this beside the queue.
 struct Place {
   std::string directory;  ///< The directory of the allocation; nodes have it at the same path.
   std::string worker;     ///< The program hpsearch-worker.
@@ -30,7 +30,7 @@ struct Place {
 /// The job's script: it starts the worker's script on every node and waits.
 [[nodiscard]] std::string job_script(const engine::QueueSettings& settings, std::uint64_t workers,
                                      const Place& place);
-/// What runs on each node: one worker, whose state is removed when it has ended.
+/// The script for each node: it runs one worker, whose state is removed when it has ended.
 [[nodiscard]] std::string worker_script(const engine::QueueSettings& settings,
                                         const engine::AllocationName& name, const Place& place);
 
@@ -58,7 +58,7 @@ struct Job {
 /// The allocation's key in the comment of a job of this cluster; nothing: the job is another's.
 [[nodiscard]] std::optional<std::string> key_in(const Job& job, std::uint64_t cluster);
 
-/// What a job's state means for its allocation.
+/// The meaning of a job's state for its allocation.
 struct Standing {
   enum class Phase : std::uint8_t { waits, runs, ended };
   Phase phase = Phase::waits;

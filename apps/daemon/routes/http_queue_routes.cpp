@@ -78,7 +78,7 @@ void show_queue(RequestContext& context, Call call) {
   context.answer(call, queue ? with(200, queue_now(context, **queue)) : failure(queue.error()));
 }
 
-/// What is wrong with the settings before the engine sees them.
+/// Checks the settings before the engine sees them.
 engine::Status may_have_settings(const RequestContext& context, const engine::QueueSettings& settings) {
   return context.about.allocator == nullptr ? engine::Status(no_allocator())
                                             : context.about.allocator->may_add(settings);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_values = 64;
 constexpr std::size_t enough_values = 5;
 
-/// What the attempt took so far.
+/// The time that the attempt took so far.
 void measure(Pace& pace, const LiveAttempt& live) {
   if (!live.first_step || live.first_report_at == Instant{} || live.external) {
     return;

@@ -37,7 +37,7 @@ class TimeEstimate {
   std::optional<double> stride_;
 };
 
-/// What the trial still has to train up to `length`.
+/// The units that the trial still has to train up to `length`.
 [[nodiscard]] Units units_left(const TrialRecord& trial, Units length) noexcept;
 
 /// So many trials that wait are looked at for one that is short enough.

@@ -15,7 +15,7 @@ namespace hpsearch::engine {
 // A queue asks another scheduler (Slurm) for allocations: jobs that run workers for as long as trials need
 // them. The engine decides how many; the daemon talks to the other scheduler.
 
-/// What an operator says about a queue.
+/// The settings of a queue, as an operator gives them.
 struct QueueSettings {
   std::string backend = "slurm";
   std::vector<std::string> arguments{};  ///< For the backend's command, as they were given.
@@ -150,7 +150,7 @@ inline constexpr std::size_t most_ended_allocations = 50;  ///< Kept for each qu
          allocation.state == AllocationRecord::State::submitted;
 }
 
-/// What a queue's allocations amount to now.
+/// Sums over a queue's allocations.
 struct QueueLoad {
   std::uint64_t pending = 0;  ///< Allocations that wait for their start.
   std::uint64_t running = 0;  ///< Allocations.

@@ -6,7 +6,7 @@
 
 namespace hpsearch::net {
 
-/// What a command of another scheduler answered.
+/// The answer of a command of another scheduler.
 struct CommandAnswer {
   bool ran = false;    ///< False: it could not be started, or did not end in time; `errors` says why.
   int status = 0;      ///< Its exit status; 128 + N for signal N.
