@@ -7,6 +7,7 @@
 
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/contract/device_kinds.hpp"
 
 namespace hpsearch::jobs {
 
@@ -111,9 +112,14 @@ Value nullable(Value schema) {
   return Value::Map{{"anyOf", Value::List{std::move(schema), Value::Map{{"type", "null"}}}}};
 }
 
-const std::string reserved_names =
-    "^(?!DET_|HPSEARCH_|LD_|MA_|PAI_|VC_)"
-    "(?!(CUDA_DEVICE_ORDER|CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES|VK_TASK_INDEX)";
+/// The beginning of a pattern for the names that aren't reserved.
+std::string unreserved() {
+  std::string names;
+  for (const std::string& name : device_variables()) {
+    names += name + "|";
+  }
+  return "^(?!DET_|HPSEARCH_|LD_|MA_|PAI_|VC_)(?!(" + names + "VK_TASK_INDEX)";
+}
 
 }  // namespace
 
@@ -126,11 +132,10 @@ bool is_variable_name(std::string_view name) noexcept {
 
 bool is_reserved_variable(std::string_view name) noexcept {
   constexpr std::string_view prefixes[] = {"DET_", "HPSEARCH_", "LD_", "PAI_"};
-  constexpr std::string_view names[] = {"CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
-                                        "NVIDIA_VISIBLE_DEVICES"};
+  const std::vector<std::string>& names = device_variables();
   return std::any_of(std::begin(prefixes), std::end(prefixes),
                      [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
-         std::find(std::begin(names), std::end(names), name) != std::end(names);
+         std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool is_module_name(std::string_view name) noexcept {
@@ -163,14 +168,14 @@ Value EnvironmentVariables::schema() const {
   const std::string name = "[A-Za-z_][A-Za-z0-9_]*";
   const Value list =
       Value::Map{{"type", "array"},
-                 {"items", Value::Map{{"type", "string"}, {"pattern", reserved_names + "=)" + name + "="}}}};
+                 {"items", Value::Map{{"type", "string"}, {"pattern", unreserved() + "=)" + name + "="}}}};
   const Value one = Value::Map{{"type", Value::List{"string", "number", "null"}}};
   Value::Map kinds;
   for (const char* kind : {"cpu", "cuda", "gpu", "rocm"}) {
     kinds[kind] = Value::Map{{"anyOf", Value::List{list, one}}};
   }
   Value map = Value::Map{{"type", "object"},
-                         {"propertyNames", Value::Map{{"pattern", reserved_names + "$)" + name + "$"}}},
+                         {"propertyNames", Value::Map{{"pattern", unreserved() + "$)" + name + "$"}}},
                          {"properties", std::move(kinds)},
                          {"additionalProperties", one}};
   return Value::Map{{"anyOf", Value::List{list, std::move(map)}}};

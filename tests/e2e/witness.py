@@ -128,7 +128,7 @@ class Attempt:
             "HPSEARCH_PARAMS": params, "DET_HPARAMS": params, "HPSEARCH_PARAMS_FILE": self.root / "params.json",
             "HPSEARCH_DATA": compact(self.data),
             "HPSEARCH_SLOT_IDS": ids, "DET_SLOT_IDS": f"[{ids}]",
-            "CUDA_VISIBLE_DEVICES": devices, "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+            "CUDA_VISIBLE_DEVICES": devices, "CUDA_DEVICE_ORDER": "PCI_BUS_ID", "ROCR_VISIBLE_DEVICES": "", "ASCEND_RT_VISIBLE_DEVICES": "",
             "PYTHONUNBUFFERED": 1, "OMP_NUM_THREADS": self.threads,
             "PAI_WORKING_DIR": self.ml / "usercode", "PAI_CONFIG_DIR": f"{self.ml}/input/config/",
             "PAI_HPS": json.dumps(values),

@@ -45,8 +45,8 @@ class Names(unittest.TestCase):
     def test_the_host_of_determined_takes_no_arguments(self):
         self.assertIn("hpsearch-worker starts this", self.run_it(self.programs / "hpsearch-determined", "x", expect=2))
 
-    def test_a_worker_that_starts_its_own_file_lists_gpus(self):
-        listed = self.run_it("/proc/self/exe", "--list-gpus", executable=self.programs / "hpsearch")
+    def test_a_worker_that_starts_its_own_file_lists_devices(self):
+        listed = self.run_it("/proc/self/exe", "--list-devices", executable=self.programs / "hpsearch")
         self.assertIsInstance(json.loads(listed), dict)
 
     def test_process_lists_show_the_program(self):

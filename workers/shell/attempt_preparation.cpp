@@ -476,6 +476,7 @@ Status Preparation::put_in_container() {
   plan.mounts = spec_.contract.bind_mounts;
   plan.ml = at_ml_ ? directory_.ml().string() : "";
   plan.devices = devices_lent(spec_, machine_);
+  plan.device_kind = machine_.device_kind;
   std::erase_if(program_.environment, [&](const auto& variable) {
     // The machine's own variables don't fit the image; the image's PATH is better than the machine's.
     const auto& [name, value] = variable;

@@ -75,7 +75,7 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .boot_id = boot_id(),
           .pid = static_cast<std::uint64_t>(::getpid()),
           .slots = options.machine.slots,
-          .slot_kind = options.slot_kind,
+          .slot_kind = options.machine.device_kind.slot_kind,
           .kills_by = options.kills_by,
           .devices = options.devices,
           .pool = options.pool,
@@ -103,7 +103,8 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
           [this](proto::Framed<proto::FromDaemon> frame) { push(FrameReceived{std::move(frame)}); }),
       kept_files_(state.directory()),
       file_delivery_(loop, kept_files_, end_of_deliveries_.get_token()),
-      devices_(loop, options_.devices, options_.look, [this](const DeviceReport& report) { take(report); }),
+      devices_(loop, options_.devices, options_.machine.device_kind.noun, options_.look,
+               [this](const DeviceReport& report) { take(report); }),
       programs_(loop, state, options_, devices_,
                 {[this](Input input) { push(std::move(input)); },
                  [this](const AttemptKey& key, const Input& end, bool may_leave_container) {
@@ -272,16 +273,17 @@ void WorkerLoop::take(const DeviceReport& report) {
        ++slot) {
     for (const Device& device : report.devices) {
       if (device.uuid == options_.devices[slot].uuid) {
-        options_.machine.devices[slot] = cuda_name(device);  // Numbers change if a GPU is missing.
+        options_.machine.devices[slot] = device.selector;  // Numbers change if a device is missing.
       }
     }
   }
-  push(DevicesJudged{with_withheld(unusable_slots(options_.devices, report), options_.withheld)});
+  push(DevicesJudged{with_withheld(
+      unusable_slots(options_.devices, report, options_.machine.device_kind.noun), options_.withheld)});
 }
 
 WorkerMetricsSources WorkerLoop::metrics() const {
   WorkerMetricsSources sources{.version = options_.version,
-                               .slot_kind = options_.slot_kind,
+                               .slot_kind = options_.machine.device_kind.slot_kind,
                                .status = machine_.status(),
                                .transfers = transfers_,
                                .devices = options_.devices,

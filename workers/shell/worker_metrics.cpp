@@ -65,21 +65,26 @@ void add_devices(PrometheusText& text, const WorkerMetricsSources& sources) {
     Value value;
   };
   const Family families[] = {
-      {"worker_gpu_healthy", "1 if the GPU of the slot has no known trouble, else 0.",
+      {"worker_device_healthy", "1 if the device of the slot has no known trouble, else 0.",
        [](const Device& device) { return device.trouble.empty() ? 1.0 : 0.0; }},
-      {"worker_gpu_utilization_ratio",
-       "Share of the last sampling period of the driver in which kernels ran.",
+      {"worker_device_utilization_ratio",
+       "Share of the last sampling period of the driver in which the device computed.",
        [](const Device& device) {
          return device.utilization ? std::optional(static_cast<double>(*device.utilization) / 100)
                                    : std::nullopt;
        }},
-      {"worker_gpu_memory_total_bytes", "Memory of the GPU.",
-       [](const Device& device) { return as_number(device.memory_bytes); }},
-      {"worker_gpu_memory_used_bytes", "Memory in use, of all programs.",
+      {"worker_device_memory_total_bytes", "Memory of the device.",
        [](const Device& device) {
-         return as_number(device.memory_bytes - std::min(device.memory_bytes, device.free_bytes));
+         return device.memory_bytes > 0 ? std::optional(as_number(device.memory_bytes)) : std::nullopt;
        }},
-      {"worker_gpu_temperature_celsius", "Temperature of the GPU's chip.",
+      {"worker_device_memory_used_bytes", "Memory in use, of all programs.",
+       [](const Device& device) {
+         return device.free_bytes
+                    ? std::optional(
+                          as_number(device.memory_bytes - std::min(device.memory_bytes, *device.free_bytes)))
+                    : std::nullopt;
+       }},
+      {"worker_device_temperature_celsius", "Temperature of the device's chip.",
        [](const Device& device) {
          return device.temperature ? std::optional(static_cast<double>(*device.temperature)) : std::nullopt;
        }},

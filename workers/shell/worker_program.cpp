@@ -37,9 +37,8 @@
 #include "hpsearch/io/zmq/invite_token.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/devices.hpp"
+#include "hpsearch/workers/shell/devices/worker_slots.hpp"
 #include "hpsearch/workers/shell/files.hpp"
-#include "hpsearch/workers/shell/gpus/device_watch.hpp"
-#include "hpsearch/workers/shell/gpus/nvml.hpp"
 #include "hpsearch/workers/shell/joining.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
@@ -70,14 +69,14 @@ struct Arguments {
   std::string name;
   std::string address;
   std::string log_level = "info";
-  std::string slots = "auto";
+  SlotArguments slots;
   std::optional<std::uint64_t> max_unslotted;
   std::string pool;
   std::vector<std::string> labels;
   double grace = 30;
   double look_every = 15;
   double look_deadline = 20;
-  bool list_gpus = false;
+  bool list_devices = false;
   std::string orphan_policy = "continue";
   std::string server_key;
   std::string server_key_file;
@@ -246,90 +245,6 @@ engine::Result<RunAs> run_as_from(const Arguments& arguments) {
   return run_as;
 }
 
-/// Finds the slots and their devices.
-engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
-  const bool on_processors = arguments.slots.starts_with("cpu");
-  DeviceReport seen;
-  if (!on_processors) {
-    options.look.command = {"/proc/self/exe", "--list-gpus"};
-    options.look.every = millis(arguments.look_every);
-    options.look.deadline = millis(arguments.look_deadline);
-    seen = look_once(options.look);
-  }
-  if (!seen.problem.empty() && has_gpu_files()) {
-    return engine::Error{engine::Errc::unavailable,
-                         "this machine has GPUs, but they cannot be asked: " + seen.problem +
-                             ". Mend the driver, or say --slots cpu to use the processors only"};
-  }
-  if (!seen.problem.empty() || seen.devices.empty()) {
-    net::log(net::Level::debug, "no GPUs" + (seen.problem.empty() ? "" : ": " + seen.problem));
-  }
-  for (const std::string& unknown : seen.unknown) {
-    net::log(net::Level::warning, "a GPU is left out: " + unknown);
-  }
-  const std::vector<Device> usable = usable_devices(seen, std::getenv("CUDA_VISIBLE_DEVICES"));
-  const engine::Result<SlotPlan> plan = plan_slots(arguments.slots, usable, options.machine.cores);
-  if (!plan) {
-    return plan.error();
-  }
-  const char* given = std::getenv("SLURM_JOB_GPUS");
-  if (!on_processors && plan->devices.empty() && given != nullptr && *given != '\0') {
-    return engine::Error{engine::Errc::unavailable,
-                         "Slurm gave this job GPUs (" + std::string(given) + "), but none can be used" +
-                             (seen.problem.empty() ? "" : ": " + seen.problem) +
-                             ". Repair the driver, or say --slots cpu to use the processors only"};
-  }
-  options.machine.slots = plan->slots;
-  options.slot_kind = plan->devices.empty() ? "cpu" : "gpu";
-  for (const std::size_t device : plan->devices) {
-    options.machine.devices.push_back(cuda_name(usable[device]));
-    options.devices.push_back(slot_device(usable[device]));
-  }
-  options.unusable = unusable_slots(options.devices, seen);
-  for (std::size_t i = 0; i < usable.size() && !plan->devices.empty(); ++i) {
-    const Device& device = usable[i];
-    const auto slots = std::count(plan->devices.begin(), plan->devices.end(), i);
-    net::log(device.trouble.empty() && device.remark.empty() ? net::Level::info : net::Level::warning,
-             "GPU " + std::to_string(device.index) + " is " + device.name + ", " + device.uuid + ", " +
-                 std::to_string(device.memory_bytes >> 20U) + " MiB, with " + std::to_string(slots) +
-                 " slots" + (device.trouble.empty() ? "" : "; it " + device.trouble) +
-                 (device.remark.empty() ? "" : "; it " + device.remark));
-  }
-  return engine::Done{};
-}
-
-/// While attempts of an earlier run are held, slots stay the same: a lease names a slot by its
-/// number.
-engine::Status keep_slots_of(const WorkerState& state, const Arguments& arguments, bool holds,
-                             WorkerOptions& options) {
-  const bool by_device = !arguments.slots.starts_with("cpu");
-  const engine::Result<std::vector<engine::SlotDevice>> before = state.devices();
-  if (holds && !before) {
-    return before.error();
-  }
-  if (holds && by_device && !before->empty()) {
-    KeptSlots kept = keep_slots(*before, options.devices);
-    const DeviceReport seen = look_once(options.look);
-    options.devices = std::move(kept.devices);
-    options.withheld = std::move(kept.withheld);
-    options.machine.slots = options.devices.size();
-    options.slot_kind = "gpu";
-    options.machine.devices.clear();
-    for (const engine::SlotDevice& slot : options.devices) {
-      const auto device = std::find_if(seen.devices.begin(), seen.devices.end(),
-                                       [&slot](const Device& one) { return one.uuid == slot.uuid; });
-      options.machine.devices.push_back(device == seen.devices.end() ? slot.uuid : cuda_name(*device));
-    }
-    options.unusable = with_withheld(unusable_slots(options.devices, seen), options.withheld);
-    for (const UnusableSlot& slot : options.unusable) {
-      net::log(net::Level::warning,
-               "slot " + std::to_string(slot.slot.number()) + " is out of use: " + slot.why);
-    }
-  }
-  return before && *before == options.devices ? engine::Status(engine::Done{})
-                                              : state.keep_devices(options.devices);
-}
-
 engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   WorkerOptions options;
   options.daemon = arguments.daemon;
@@ -382,7 +297,10 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.labels = *std::move(labels);
   options.machine.environment = own_environment();
   add_own_directory(options.machine.environment);
-  if (const engine::Status found = find_slots(arguments, options); !found) {
+  SlotArguments slots = arguments.slots;
+  slots.look_every = millis(arguments.look_every);
+  slots.look_deadline = millis(arguments.look_deadline);
+  if (const engine::Status found = find_slots(slots, options); !found) {
     return found.error();
   }
   return options;
@@ -487,10 +405,18 @@ int show_key(const std::string& state_directory) {
   return exit_ok;
 }
 
+int list_devices(const SlotArguments& slots) {
+  const engine::Result<engine::Value> devices = listed_devices(slots);
+  if (!devices) {
+    return fail(exit_usage, devices.error().message);
+  }
+  std::cout << proto::pretty_json(*devices) << std::endl;
+  ::_exit(exit_ok);  // Doesn't unload the driver's library, which may hang.
+}
+
 int run(Arguments arguments) {
-  if (arguments.list_gpus) {
-    std::cout << proto::pretty_json(to_value(ask_nvml(nvml_library()))) << std::endl;
-    ::_exit(exit_ok);  // Doesn't unload the driver's library, which may hang.
+  if (arguments.list_devices) {
+    return list_devices(arguments.slots);
   }
   if (arguments.state_directory.empty()) {
     auto usual = usual_state_directory();
@@ -564,7 +490,7 @@ int run(Arguments arguments) {
     return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,
                 found.error().message);
   }
-  if (const engine::Status kept = keep_slots_of(*state, arguments, !found->empty(), *options); !kept) {
+  if (const engine::Status kept = keep_slots_of(*state, arguments.slots, !found->empty(), *options); !kept) {
     return fail(kept.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,
                 kept.error().message);
   }
@@ -616,7 +542,8 @@ int run(Arguments arguments) {
                 started.error().message);
   }
   net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +
-                                 " " + options->slot_kind + " slots connects to " + arguments.daemon);
+                                 " " + options->machine.device_kind.slot_kind + " slots connects to " +
+                                 arguments.daemon);
   loop.run();
   return status;
 }
@@ -633,7 +560,7 @@ void hide_argument(int argc, char** argv, const std::string& secret) {
 }
 
 int main_of(int argc, char** argv) {
-  CLI::App app{"Runs trials of hpsearch experiments on the GPUs or cores of this machine."};
+  CLI::App app{"Runs trials of hpsearch experiments on the GPUs, other devices or cores of this machine."};
   app.name("hpsearch-worker");
   app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
   Arguments arguments;
@@ -644,9 +571,17 @@ int main_of(int argc, char** argv) {
                  "Directory for identity, attempts and logs (default: hpsearch-worker-HOST in "
                  "$HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch)");
   app.add_option(
-      "--slots", arguments.slots,
-      "Slots: auto (one per GPU, or one per core without GPUs), N (the first N GPUs, or N CPU slots), "
-      "0,2 or GPU-UUID,… (these GPUs), cpu or cpu:N; …*K makes K slots of each GPU (auto)");
+      "--slots", arguments.slots.slots,
+      "Slots: auto (one per device, or one per core without devices), N (the first N devices, or N CPU "
+      "slots), 0,2 or GPU-UUID,… (these devices), cpu or cpu:N; …*K makes K slots of each device; nvidia, "
+      "amd "
+      "or ascend, alone or before : and one of these, takes devices of this kind only (auto)");
+  app.add_option("--devices", arguments.slots.generic_names,
+                 "NAME,… of devices that hpsearch cannot find; --slots selects among them")
+      ->type_name("NAMES");
+  app.add_option("--device-env", arguments.slots.generic_variable,
+                 "Variable that lists the devices of a trial, as named by --devices")
+      ->type_name("VARIABLE");
   app.add_option("--max-unslotted", arguments.max_unslotted,
                  "Most trials with slots_per_trial: 0 that run here at once (4 for each slot)")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}));
@@ -654,11 +589,12 @@ int main_of(int argc, char** argv) {
                  "Resource pool; experiments select one with resources.resource_pool (default)");
   app.add_option("--label", arguments.labels,
                  "KEY=VALUE; experiments select labels with resources.labels. Can be repeated");
-  app.add_option("--gpu-check", arguments.look_every, "Seconds between health checks of the GPUs (15)")
+  app.add_option("--device-check", arguments.look_every, "Seconds between health checks of the devices (15)")
       ->check(CLI::Range(0.05, 86'400.0));
-  app.add_option("--gpu-deadline", arguments.look_deadline, "Timeout of a health check in seconds (20)")
+  app.add_option("--device-deadline", arguments.look_deadline, "Timeout of a health check in seconds (20)")
       ->check(CLI::Range(0.05, 3'600.0));
-  app.add_flag("--list-gpus", arguments.list_gpus, "Print the GPUs of this machine as JSON and exit");
+  app.add_flag("--list-devices", arguments.list_devices,
+               "Print the devices of this machine as JSON and exit; --slots can name a kind");
   app.add_option("--name", arguments.name, "Name of the worker (default: the machine's name)");
   app.add_option(
       "--address", arguments.address,

@@ -313,25 +313,24 @@ Status WorkerState::remember(const KnownDaemon& daemon) const {
   return write_json_file(identity(), all, true);
 }
 
-Result<std::vector<engine::SlotDevice>> WorkerState::devices() const {
+Result<RememberedSlots> WorkerState::devices() const {
   const fs::path path = directory_ / "slots.json";
   const Result<std::string> text = read_file(path, longest_slots);
   if (!text && text.error().code == Errc::not_found) {
-    return std::vector<engine::SlotDevice>();
+    return RememberedSlots{};
   }
   if (!text) {
     return text.error();
   }
   const Result<Value> value = proto::parse_json(*text);
-  Result<std::vector<engine::SlotDevice>> devices =
-      value ? slots_from(*value) : Result<std::vector<engine::SlotDevice>>(value.error());
+  Result<RememberedSlots> devices = value ? slots_from(*value) : Result<RememberedSlots>(value.error());
   if (!devices) {
     return Error{Errc::corrupt, path.string() + ": " + devices.error().message};
   }
   return devices;
 }
 
-Status WorkerState::keep_devices(const std::vector<engine::SlotDevice>& devices) const {
+Status WorkerState::keep_devices(const RememberedSlots& devices) const {
   return write_file(directory_ / "slots.json", engine::compact_json(slots_value(devices)) + "\n", true);
 }
 

@@ -13,6 +13,7 @@
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/jobs/contract/device_kinds.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -83,6 +84,7 @@ std::string device_lines(const api::Worker& worker) {
     std::string slots;
     std::string rest;
   };
+  const std::string noun(jobs::noun_of_slot(worker.slot_kind));
   std::map<std::string, Line> lines;
   std::vector<std::string> order;
   std::uint64_t slot = 0;
@@ -90,8 +92,9 @@ std::string device_lines(const api::Worker& worker) {
     Line& line = lines[device.uuid];
     if (line.slots.empty()) {
       order.push_back(device.uuid);
-      line.rest = " is GPU " + std::to_string(device.index) + ", " + printable(device.name) + ", " +
-                  std::to_string(device.memory_bytes >> 20U) + " MiB, " + printable(device.uuid) + "\n";
+      line.rest = " is " + noun + " " + std::to_string(device.index) + ", " + printable(device.name) + ", " +
+                  (device.memory_bytes > 0 ? std::to_string(device.memory_bytes >> 20U) + " MiB, " : "") +
+                  printable(device.uuid) + "\n";
     }
     line.slots += (line.slots.empty() ? " " : ", ") + std::to_string(slot++);
   }

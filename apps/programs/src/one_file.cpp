@@ -28,13 +28,13 @@ void show_as(const char* name) {
 int main(int argc, char** argv) {
   using namespace hpsearch;
   const std::string_view name = argc > 0 ? file_name(argv[0]) : "";
-  // A worker starts its own file, as /proc/self/exe, to list its GPUs.
-  const bool looks_at_gpus = name == "exe" && argc > 1 && argv[1] == std::string_view("--list-gpus");
+  // A worker starts its own file, as /proc/self/exe, to list its devices.
+  const bool lists_devices = name == "exe" && argc > 1 && argv[1] == std::string_view("--list-devices");
   if (name == "hpsearchd") {
     show_as("hpsearchd");
     return programs::run_daemon(argc, argv, searchers::registry());
   }
-  if (name == "hpsearch-worker" || looks_at_gpus) {
+  if (name == "hpsearch-worker" || lists_devices) {
     show_as("hpsearch-worker");
     return workers::run_worker_program(argc, argv);
   }

@@ -173,18 +173,21 @@ class Local(ScriptFolder):
             def workers(self):
                 return [{"slot_kind": kind, "pool": "default", "present": True} for kind in self.kinds]
 
-        none, one = {"devices": [], "problem": "NVML cannot be loaded"}, {"devices": [{"uuid": "GPU-1"}]}
+        none, one = {"slot_kind": "cpu", "problem": "NVML cannot be loaded"}, {"slot_kind": "gpu", "usable": ["GPU-1"]}
         for found, resources, more, words in (
                 (none, {"gpus": 1}, {}, r"^resources has 1 GPUs for each trial, and this machine has none \(NVML cannot be loaded\); "
                  r'leave "gpus" out to run on processors, or say how many slots a trial takes: resources=\{"slots": 1\}'),
-                (one, {"gpus": 2}, {}, "this machine has 1;"), (one, {"gpus": 1}, {"CUDA_VISIBLE_DEVICES": ""}, "CUDA_VISIBLE_DEVICES is ''"),
+                (one, {"gpus": 2}, {}, "this machine has 1;"),
+                ({"slot_kind": "gpu", "usable": [], "restrictions": 'ROCR_VISIBLE_DEVICES is ""'}, {"gpus": 1}, {},
+                 r'this machine has none \(ROCR_VISIBLE_DEVICES is ""\)'),
                 (one, {"gpus": 1}, {"slots": "cpu:2"}, "slots is 'cpu:2'"),
-                ({"devices": [{"uuid": "GPU-1", "whole_in_mig_mode": True}]}, {"gpus": 1}, {}, "this machine has none"),
+                ({"slot_kind": "npu", "usable": ["NPU-0-0"]}, {"gpus": 1}, {}, "this machine has none"),
+                ({"slot_kind": "cpu", "ambiguous": ["nvidia", "amd"]}, {"gpus": 1}, {}, 'choose with slots="nvidia"'),
                 (one, {"gpus": 1}, {"on": Cluster("cpu", "cpu")}, "none of the 2 workers of the pool default has any")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 tune(found, resources, **more)
         for found, resources, more in ((one, {"gpus": 1}, {}), (none, {"gpus": 0}, {}), (none, {"slots": 2}, {}), (none, None, {}),
-                                      (one, {"gpus": 2}, {"slots": "auto*2"}), (one, {"gpus": 1}, {"CUDA_VISIBLE_DEVICES": "0"}),
+                                      (one, {"gpus": 2}, {"slots": "auto*2"}),
                                       (none, {"gpus": 1}, {"on": Cluster("cpu", "gpu")}), (none, {"gpus": 1}, {"on": Cluster()})):
             tune(found, resources, **more)
         with unittest.mock.patch("hpsearch._functions.tune.check_gpus", side_effect=ValueError("asked")), self.assertRaisesRegex(ValueError, "asked"):

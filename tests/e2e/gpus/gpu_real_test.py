@@ -90,7 +90,7 @@ for step in (1, 2, 3):
 
 def driver():
     """What the driver says, or None."""
-    done = subprocess.run([str(harness.BIN / "hpsearch-worker"), "--list-gpus"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([str(harness.BIN / "hpsearch-worker"), "--list-devices"], capture_output=True, text=True, timeout=120)
     seen = json.loads(done.stdout)
     return seen if not seen["problem"] and seen["devices"] else None
 
@@ -104,7 +104,7 @@ class RealGpu(harness.Case):
         return cluster
 
     def start_agent(self, cluster, slots, name):
-        return cluster.start_worker(slots, name, "--gpu-check", 1)
+        return cluster.start_worker(slots, name, "--device-check", 1)
 
     def submit(self, cluster, text, trials):
         program = self.folder / "program.py"

@@ -46,7 +46,7 @@ class GpuSlots(harness.Case):
 
     def start_worker(self, slots, *more, deadline=20):
         self.worker = self.start("hpsearch-worker", "--daemon", self.cluster.workers, "--state-dir", self.folder / "worker",
-                                 "--slots", slots, "--name", "worker", "--gpu-check", 0.1, "--gpu-deadline", deadline, *more,
+                                 "--slots", slots, "--name", "worker", "--device-check", 0.1, "--device-deadline", deadline, *more,
                                  log="worker.log",
                                  extra={"HPSEARCH_NVML_LIBRARY": str(LIBRARY), "FAKE_NVML": str(self.gpus)})
 
@@ -78,11 +78,11 @@ class GpuSlots(harness.Case):
                     lines = answer.read().decode().splitlines()
             except OSError:
                 return {}
-            return dict(line.rsplit(" ", 1) for line in lines if line.startswith("hpsearch_worker_gpu_"))
+            return dict(line.rsplit(" ", 1) for line in lines if line.startswith("hpsearch_worker_device_"))
 
         harness.wait_for(shown, "a look at the devices", self.worker.said)
         found = shown()
-        of = lambda name, slot, uuid: float(found[f'hpsearch_worker_gpu_{name}{{slot="{slot}",uuid="GPU-{uuid}"}}'])
+        of = lambda name, slot, uuid: float(found[f'hpsearch_worker_device_{name}{{slot="{slot}",uuid="GPU-{uuid}"}}'])
         self.assertEqual([of("healthy", 0, "aaaa"), of("healthy", 3, "bbbb")], [0, 1])
         self.assertEqual(of("memory_total_bytes", 2, "aaaa"), 1024 * 2**20)
         self.assertEqual(of("memory_used_bytes", 2, "aaaa"), 1000 * 2**20)

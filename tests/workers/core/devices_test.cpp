@@ -13,6 +13,7 @@ Device gpu(std::uint64_t index, const std::string& uuid) {
   Device device;
   device.uuid = uuid;
   device.name = "Fake GPU";
+  device.selector = std::to_string(index);
   device.index = index;
   device.memory_bytes = 1000;
   return device;
@@ -25,13 +26,13 @@ std::vector<Device> four() {
 using Places = std::vector<std::size_t>;
 
 Places devices_of(std::string_view wanted, const std::vector<Device>& usable = four()) {
-  const auto plan = plan_slots(wanted, usable, 16);
+  const auto plan = plan_slots(wanted, usable, 16, "GPU");
   EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
   return plan ? plan->devices : Places{99};
 }
 
 std::string refusal(std::string_view wanted, const std::vector<Device>& usable = four()) {
-  const auto plan = plan_slots(wanted, usable, 16);
+  const auto plan = plan_slots(wanted, usable, 16, "GPU");
   EXPECT_FALSE(plan) << wanted << " is taken";
   return plan ? "" : plan.error().message;
 }
@@ -44,6 +45,30 @@ TEST(SlotPlan, IsOneSlotPerGpuByDefault) {
   EXPECT_EQ(devices_of("GPU-bbbb, 0"), (Places{2, 0}));
 }
 
+TEST(SlotPlan, KindOfDeviceStandsBeforeTheSlots) {
+  EXPECT_EQ(devices_of("nvidia"), (Places{0, 1, 2, 3}));
+  EXPECT_EQ(devices_of("amd:2"), (Places{0, 1}));
+  EXPECT_EQ(devices_of("amd:0,2*2"), (Places{0, 2, 0, 2}));
+  EXPECT_EQ(devices_of("ascend*2"), (Places{0, 1, 2, 3, 0, 1, 2, 3}));
+  EXPECT_EQ(devices_of("ascend:npu3"), (Places{3}));
+  EXPECT_MESSAGE(refusal("amd:7"));
+  for (const char* none : {"auto", "2", "cpu:3", "GPU-aaaa-1", "generic", "amdx", "AMD"}) {
+    EXPECT_EQ(kind_in_slots(none), "") << none;
+  }
+  EXPECT_EQ(kind_in_slots("amd*4"), "amd");
+}
+
+TEST(SlotPlan, SelectorsAndWholeUuidsCanBeOfAnyForm) {
+  std::vector<Device> devices = four();
+  devices[0].selector = devices[0].uuid = "a";
+  devices[1].selector = devices[1].uuid = "7";
+  EXPECT_EQ(devices_of("a,7", devices), (Places{0, 1}));
+  EXPECT_EQ(devices_of("2,GPU-bbbb-3", devices), (Places{2, 2}));
+  const auto npu = plan_slots("9,1", devices, 16, "NPU");
+  ASSERT_FALSE(npu);
+  EXPECT_MESSAGE(npu.error().message);
+}
+
 TEST(SlotPlan, SharesGpusOneAfterAnother) {
   EXPECT_EQ(devices_of("0,2*2"), (Places{0, 2, 0, 2}));
   EXPECT_EQ(devices_of("0,0,1"), (Places{0, 0, 1}));
@@ -54,13 +79,13 @@ TEST(SlotPlan, SharesGpusOneAfterAnother) {
 TEST(SlotPlan, IsOfProcessorsWithoutGpusOrOnRequest) {
   for (const auto& [wanted, slots] :
        std::vector<std::pair<std::string, std::uint64_t>>{{"cpu", 16}, {"cpu:3", 3}}) {
-    const auto plan = plan_slots(wanted, four(), 16);
+    const auto plan = plan_slots(wanted, four(), 16, "GPU");
     ASSERT_TRUE(plan) << wanted;
     EXPECT_EQ(plan->slots, slots);
     EXPECT_TRUE(plan->devices.empty());
   }
-  EXPECT_EQ(plan_slots("auto", {}, 16)->slots, 16U);
-  EXPECT_EQ(plan_slots("20", {}, 16)->slots, 20U);
+  EXPECT_EQ(plan_slots("auto", {}, 16, "GPU")->slots, 16U);
+  EXPECT_EQ(plan_slots("20", {}, 16, "GPU")->slots, 20U);
 }
 
 TEST(SlotPlan, RefusesMissingGpusAndListsTheOthers) {
@@ -77,25 +102,27 @@ TEST(SlotPlan, RefusesMissingGpusAndListsTheOthers) {
 TEST(UsableDevices, AreThoseTheEnvironmentLists) {
   DeviceReport report;
   report.devices = four();
-  const auto indices = [&](const char* visible) {
+  const auto indices = [&](const std::vector<std::string>& lists) {
     Places found;
-    for (const Device& device : usable_devices(report, visible)) {
+    for (const Device& device : usable_devices(report, lists)) {
       found.push_back(device.index);
     }
     return found;
   };
-  EXPECT_EQ(indices(nullptr), (Places{0, 1, 2, 3}));
-  EXPECT_EQ(indices("2, 3"), (Places{2, 3}));
-  EXPECT_EQ(indices("GPU-bbbb,1"), (Places{2, 1}));
-  EXPECT_EQ(indices("1,-1,2"), (Places{1}));
-  EXPECT_EQ(indices(""), Places{});
+  EXPECT_EQ(indices({}), (Places{0, 1, 2, 3}));
+  EXPECT_EQ(indices({"2, 3"}), (Places{2, 3}));
+  EXPECT_EQ(indices({"GPU-bbbb,1"}), (Places{2, 1}));
+  EXPECT_EQ(indices({"1,-1,2"}), (Places{1}));
+  EXPECT_EQ(indices({""}), Places{});
 }
 
-TEST(CudaName, IsTheNumberUnlessItIsPartOfAGpu) {
-  Device device = gpu(3, "MIG-1");
-  EXPECT_EQ(cuda_name(device), "3");
-  device.instance = true;
-  EXPECT_EQ(cuda_name(device), "MIG-1");
+TEST(UsableDevices, FurtherListsHavePositions) {
+  DeviceReport report;
+  report.devices = four();
+  const std::vector<Device> devices = usable_devices(report, {"3,1,0", "1,0,9,2"});
+  ASSERT_EQ(devices.size(), 2U) << "nothing after a wrong position";
+  EXPECT_EQ(devices[0].index, 1U);
+  EXPECT_EQ(devices[1].index, 3U);
 }
 
 TEST(UnusableSlots, HaveABrokenOrMissingDevice) {
@@ -106,11 +133,11 @@ TEST(UnusableSlots, HaveABrokenOrMissingDevice) {
   slots.push_back(slots[1]);
   DeviceReport report;
   report.devices = four();
-  EXPECT_TRUE(unusable_slots(slots, report).empty());
+  EXPECT_TRUE(unusable_slots(slots, report, "GPU").empty());
   report.devices[1].trouble = "is lost";
   report.devices.pop_back();
   report.unknown = {"number 3 does not answer"};
-  const std::vector<UnusableSlot> unusable = unusable_slots(slots, report);
+  const std::vector<UnusableSlot> unusable = unusable_slots(slots, report, "GPU");
   ASSERT_EQ(unusable.size(), 3U);
   EXPECT_EQ(unusable[0], (UnusableSlot{SlotIndex{1}, "GPU 1 (GPU-aaaa-2) is lost", true}));
   EXPECT_EQ(unusable[1].slot, SlotIndex{3});
@@ -122,7 +149,7 @@ TEST(UnusableSlots, AreAllSlotsIfTheDriverDoesNotAnswerAndNoneIsBroken) {
   DeviceReport report;
   report.problem = "the driver did not answer";
   const std::vector<UnusableSlot> unusable =
-      unusable_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report);
+      unusable_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report, "GPU");
   ASSERT_EQ(unusable.size(), 2U);
   EXPECT_FALSE(unusable[0].broken || unusable[1].broken);
 }
@@ -133,7 +160,10 @@ TEST(DeviceReport, ReadsOnlyItsOwnFormat) {
   report.devices = four();
   report.devices[0].temperature = 50;
   report.devices[0].processes = {{7, 8}};
-  report.devices[1].instance = true;
+  report.kind = "nvidia";
+  report.ambiguous = {"amd", "ascend"};
+  report.devices[1].selector = "MIG-1";
+  report.devices[1].free_bytes = 9;
   report.devices[2].whole_in_mig_mode = true;
   report.devices[3].trouble = "is lost";
   report.devices[3].remark = "hot";
@@ -168,14 +198,14 @@ std::string uuids_of(const Slots& slots) {
 }
 
 TEST(KeptSlots, KeepTheirDevicesInAnyOrder) {
-  const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "A"}));
+  const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "A"}), "GPU");
   EXPECT_EQ(uuids_of(kept.devices), "AB");
   EXPECT_EQ(kept.devices[0].index, 1U) << "as it is numbered now";
   EXPECT_TRUE(kept.withheld.empty());
 }
 
 TEST(KeptSlots, SlotOfAMissingDeviceStaysAndGetsNothingNew) {
-  const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "C"}));
+  const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "C"}), "GPU");
   EXPECT_EQ(uuids_of(kept.devices), "ABC");
   ASSERT_EQ(kept.withheld.size(), 1U);
   EXPECT_EQ(kept.withheld[0].slot, SlotIndex{0});
@@ -183,11 +213,11 @@ TEST(KeptSlots, SlotOfAMissingDeviceStaysAndGetsNothingNew) {
 }
 
 TEST(KeptSlots, CountTheSharesOfADevice) {
-  const KeptSlots kept = keep_slots(slots_of({"A", "A", "A"}), slots_of({"A", "A"}));
+  const KeptSlots kept = keep_slots(slots_of({"A", "A", "A"}), slots_of({"A", "A"}), "GPU");
   EXPECT_EQ(uuids_of(kept.devices), "AAA");
   ASSERT_EQ(kept.withheld.size(), 1U);
   EXPECT_EQ(kept.withheld[0].slot, SlotIndex{2});
-  EXPECT_EQ(uuids_of(keep_slots(slots_of({"A"}), slots_of({"A", "A"})).devices), "AA");
+  EXPECT_EQ(uuids_of(keep_slots(slots_of({"A"}), slots_of({"A", "A"}), "GPU").devices), "AA");
 }
 
 TEST(KeptSlots, AreWithheldUnlessTheyHaveAnotherReason) {
@@ -200,11 +230,11 @@ TEST(KeptSlots, AreWithheldUnlessTheyHaveAnotherReason) {
 
 TEST(KeptSlots, AreReadBackUnchanged) {
   const Slots slots = slots_of({"A", "B"});
-  const auto read = slots_from(slots_value(slots));
+  const auto read = slots_from(slots_value({"amd", slots}));
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(*read, slots);
+  EXPECT_EQ(*read, (RememberedSlots{"amd", slots}));
   EXPECT_EQ(slots_from(engine::Value(7)).error().code, engine::Errc::corrupt);
-  EXPECT_EQ(slots_from(slots_value(slots_of({""}))).error().code, engine::Errc::corrupt);
+  EXPECT_EQ(slots_from(slots_value({"amd", slots_of({""})})).error().code, engine::Errc::corrupt);
 }
 
 }  // namespace

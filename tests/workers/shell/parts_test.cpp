@@ -363,8 +363,8 @@ TEST(States, AttemptsBeforeAndAfterARestoreAreDistinct) {
 TEST(States, KeepTheDevicesOfSlots) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
-  EXPECT_TRUE(state->devices()->empty());
-  const std::vector<engine::SlotDevice> devices{{"GPU-a", "Fake", 0, 5}, {"GPU-b", "Fake", 1, 5}};
+  EXPECT_EQ(*state->devices(), RememberedSlots());
+  const RememberedSlots devices{"amd", {{"GPU-a", "Fake", 0, 5}, {"GPU-b", "Fake", 1, 5}}};
   ASSERT_TRUE(state->keep_devices(devices));
   EXPECT_EQ(*state->devices(), devices);
   write_text(scratch.path() / "slots.json", "garbage");

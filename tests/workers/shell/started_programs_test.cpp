@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+#include "hpsearch/workers/shell/devices/device_watch.hpp"
 #include "hpsearch/workers/shell/processes/container_runtime.hpp"
 #include "inheritable_descriptor.hpp"
 #include "scratch.hpp"

@@ -46,18 +46,35 @@ bool is_one_of(std::string_view variable, std::span<const std::string_view> name
   });
 }
 
-/// Sets the slot variables of programs (job contract §3): device names on a GPU worker, none on the
-/// processors.
+/// Sets the slot variables of programs (job contract §3): the devices of their slots, and none of other
+/// kinds.
 void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& environment) {
-  const std::vector<std::string> devices = device_names(spec, machine);
   environment["HPSEARCH_SLOT_IDS"] = joined(slot_ids(spec, machine));
-  environment["CUDA_VISIBLE_DEVICES"] = joined(devices);
-  environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
-  // Without it, programs see no GPU.
-  if (devices.empty()) {
-    environment.erase("NVIDIA_VISIBLE_DEVICES");
-  } else {
-    environment["NVIDIA_VISIBLE_DEVICES"] = joined(devices);
+  const jobs::DeviceKind& own = machine.device_kind;
+  for (const jobs::DeviceKind& kind : jobs::device_kinds()) {
+    if (!own.hides_others) {
+      break;
+    }
+    environment[kind.variable] = "";
+    for (const std::string& copy : kind.copies) {
+      environment.erase(copy);
+    }
+    for (const auto& [name, value] : kind.constants) {
+      environment[name] = value;
+    }
+  }
+  if (own.variable.empty()) {
+    return;
+  }
+  const std::string devices = joined(device_names(spec, machine));
+  environment[own.variable] = devices;
+  if (!devices.empty()) {
+    for (const std::string& copy : own.copies) {
+      environment[copy] = devices;
+    }
+    for (const std::string& selector : own.selectors) {
+      environment.erase(selector);
+    }
   }
 }
 

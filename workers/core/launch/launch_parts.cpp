@@ -1,7 +1,10 @@
 #include "core/launch/launch_parts.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+
+#include "hpsearch/engine/base/digits.hpp"
 
 namespace hpsearch::workers {
 
@@ -64,6 +67,11 @@ std::vector<std::string> device_names(const LaunchSpec& spec, const LentMachine&
     if (std::find(names.begin(), names.end(), machine.devices[slot]) == names.end()) {
       names.push_back(machine.devices[slot]);
     }
+  }
+  if (machine.device_kind.in_order) {
+    const auto number = [](const std::string& name) { return engine::number_in<std::uint64_t>(name); };
+    std::sort(names.begin(), names.end(),
+              [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
   }
   return names;
 }

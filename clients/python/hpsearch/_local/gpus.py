@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import os
 import subprocess
 from typing import Any, Mapping, Optional, Union
 
@@ -32,25 +31,24 @@ def check_gpus(resources: Optional[Mapping[str, Any]], on: Union[str, Client], s
         return
     if str(slots).startswith("cpu"):
         raise ValueError("resources has {} GPUs for each trial, and slots is {!r}; {}".format(wanted, slots, cure))
-    found, why = _gpus_here()
+    found, why = _gpus_here(slots)
     if found < (1 if "*" in str(slots) else wanted):  # Where slots share a GPU, a trial may have several of one.
         raise ValueError("resources has {} GPUs for each trial, and this machine has {}{}; {}".format(
             wanted, found or "none", " ({})".format(why) if why else "", cure))
 
 
-def _gpus_here() -> "tuple[int, str]":
+def _gpus_here(slots: Union[None, int, str]) -> "tuple[int, str]":
     """How many GPUs a worker finds on this machine, and what kept it from looking."""
     answer: Mapping[str, Any] = {}
     try:
-        said = subprocess.run([str(programs() / "hpsearch-worker"), "--list-gpus"], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_PATIENCE).stdout
+        said = subprocess.run([str(programs() / "hpsearch-worker"), "--list-devices", "--slots", str(slots or "auto")],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_PATIENCE).stdout
         answer = json.loads(said)
     except (subprocess.TimeoutExpired, ValueError):
-        return 0, "hpsearch-worker --list-gpus does not answer"
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    devices = sum(not one.get("whole_in_mig_mode") for one in answer.get("devices") or [])
-    if visible is None or devices == 0:
-        return devices, str(answer.get("problem") or "")
-    # As CUDA does, a worker takes those named before the first that there is none of.
-    named = [one for one in visible.split(",") if one.strip() not in ("", "-1", "NoDevFiles")]
-    return min(devices, len(named)), "CUDA_VISIBLE_DEVICES is {!r}".format(visible)
+        return 0, "hpsearch-worker --list-devices does not answer"
+    if len(answer.get("ambiguous") or []) > 1:
+        return 0, "several kinds of devices: choose with slots=\"{}\"".format(answer["ambiguous"][0])
+    why = str(answer.get("problem") or answer.get("restrictions") or "")
+    if answer.get("slot_kind") != "gpu":
+        return 0, why  # NPUs and the like are slots, and no GPUs.
+    return len(answer.get("usable") or []), why

@@ -1459,7 +1459,7 @@ export interface components {
             readonly device: components["schemas"]["Device"] | null;
             /** @description ID of the experiment whose trial holds it; null also if the caller may not see it. */
             readonly experiment: number | null;
-            /** @description `gpu` or `cpu`. */
+            /** @description `gpu`, `npu`, `device` or `cpu`. */
             readonly kind: string;
             /** @description Name of the worker. */
             readonly name: string;
@@ -1963,7 +1963,7 @@ export interface components {
             readonly quarantined: string | null;
             /** @description Why and how long the connected worker gets no trials; null if it gets them. */
             readonly resting: string | null;
-            /** @description `gpu` or `cpu`. */
+            /** @description `gpu`, `npu`, `device` or `cpu`. */
             readonly slot_kind: string;
             /** @description Number of its slots. */
             readonly slots: number;

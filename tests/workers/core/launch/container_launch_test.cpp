@@ -165,6 +165,7 @@ TEST(ContainerCommand, DevicesAreNamedByPermanentNames) {
     return std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
   };
   EXPECT_FALSE(has({"--gpus"}));
+  plan.device_kind = *jobs::device_kind_named("nvidia");
   plan.devices = {"GPU-1", "GPU-2"};
   EXPECT_TRUE(has({"--gpus", "\"device=GPU-1,GPU-2\""}));
   plan.devices = {"5"};
@@ -175,6 +176,20 @@ TEST(ContainerCommand, DevicesAreNamedByPermanentNames) {
   EXPECT_TRUE(has({"--device", "nvidia.com/gpu=GPU-1", "--device", "nvidia.com/gpu=GPU-2"}));
   plan.runtime = ContainerRuntime::apptainer;
   EXPECT_TRUE(has({"--nv"}));
+}
+
+TEST(ContainerCommand, DevicesThatTheRuntimeCannotPassAreRefused) {
+  ContainerPlan plan = plan_for(ContainerRuntime::docker);
+  plan.device_kind = *jobs::device_kind_named("amd");
+  EXPECT_TRUE(container_command(plan)) << "a trial without slots has no devices";
+  plan.devices = {"0"};
+  ASSERT_FALSE(container_command(plan));
+  EXPECT_MESSAGE(container_command(plan).error().message);
+  plan.runtime = ContainerRuntime::apptainer;
+  const Words words = command_of(plan).argv;
+  EXPECT_NE(std::find(words.begin(), words.end(), "--rocm"), words.end());
+  plan.device_kind = *jobs::device_kind_named("ascend");
+  EXPECT_FALSE(container_command(plan));
 }
 
 TEST(ContainerCommand, UnsupportedPathsAreRefusedByName) {

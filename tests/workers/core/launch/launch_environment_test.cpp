@@ -342,8 +342,16 @@ TEST(Environment, ThreadsFollowFromSlotsUnlessSet) {
   EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "3");
 }
 
+LentMachine machine_with(const jobs::DeviceKind& kind, std::map<std::string, std::string> environment = {}) {
+  return {.slots = 2,
+          .cores = 8,
+          .devices = {"2", "5"},
+          .environment = std::move(environment),
+          .device_kind = kind};
+}
+
 TEST(Environment, GpuSlotsAreNamedByDevice) {
-  const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
+  const LentMachine machine = machine_with(*jobs::device_kind_named("nvidia"));
   const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("CUDA_VISIBLE_DEVICES"), "5");
   EXPECT_EQ(environment.at("NVIDIA_VISIBLE_DEVICES"), "5");
@@ -351,11 +359,66 @@ TEST(Environment, GpuSlotsAreNamedByDevice) {
   EXPECT_EQ(environment.at("DET_SLOT_IDS"), "[1]");
 }
 
-TEST(Environment, ProcessorSlotsSeeNoGpu) {
+TEST(Environment, DevicesAreListedInTheVariableOfTheirKindAndOthersAreHidden) {
+  const std::map<std::string, std::string> inherited{{"CUDA_VISIBLE_DEVICES", "7"},
+                                                     {"HIP_VISIBLE_DEVICES", "7"},
+                                                     {"NVIDIA_VISIBLE_DEVICES", "all"},
+                                                     {"ROCR_VISIBLE_DEVICES", "7"},
+                                                     {"ASCEND_RT_VISIBLE_DEVICES", "7"}};
+  const auto lent = [&](const char* kind) {
+    return plan(spec_of({Argv{"p"}}), machine_with(*jobs::device_kind_named(kind), inherited))
+        .program.environment;
+  };
+  const auto amd = lent("amd");
+  EXPECT_EQ(amd.at("ROCR_VISIBLE_DEVICES"), "5");
+  EXPECT_FALSE(amd.contains("HIP_VISIBLE_DEVICES")) << "it would select again among those of ROCR";
+  EXPECT_FALSE(amd.contains("CUDA_VISIBLE_DEVICES")) << "HIP reads it, too";
+  EXPECT_FALSE(amd.contains("NVIDIA_VISIBLE_DEVICES"));
+  EXPECT_EQ(amd.at("ASCEND_RT_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(amd.at("HPSEARCH_SLOT_IDS"), "1");
+  const auto ascend = lent("ascend");
+  EXPECT_EQ(ascend.at("ASCEND_RT_VISIBLE_DEVICES"), "5");
+  EXPECT_EQ(ascend.at("ROCR_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(ascend.at("CUDA_VISIBLE_DEVICES"), "");
+  const auto nvidia = lent("nvidia");
+  EXPECT_EQ(nvidia.at("ROCR_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(nvidia.at("CUDA_VISIBLE_DEVICES"), "5");
+  LaunchSpec without = spec_of({Argv{"p"}});
+  without.slots.clear();
+  const auto none = plan(without, machine_with(*jobs::device_kind_named("amd"))).program.environment;
+  EXPECT_EQ(none.at("ROCR_VISIBLE_DEVICES"), "") << "a trial without slots sees no device";
+}
+
+TEST(Environment, NumbersAscendWhereProgramsReadNoOtherOrder) {
+  const auto lent = [](const char* kind) {
+    LaunchSpec spec = spec_of({Argv{"p"}});
+    spec.slots = {engine::SlotIndex(0), engine::SlotIndex(1), engine::SlotIndex(2)};
+    LentMachine machine = machine_with(*jobs::device_kind_named(kind));
+    machine.slots = 3;
+    machine.devices = {"10", "9", "2"};
+    return plan(spec, machine).program.environment;
+  };
+  EXPECT_EQ(lent("ascend").at("ASCEND_RT_VISIBLE_DEVICES"), "2,9,10");
+  EXPECT_EQ(lent("nvidia").at("CUDA_VISIBLE_DEVICES"), "10,9,2");
+}
+
+TEST(Environment, GenericDevicesAreListedInTheirVariableAlone) {
+  const auto environment =
+      plan(spec_of({Argv{"p"}}), machine_with(jobs::generic_kind("HIP_VISIBLE_DEVICES"),
+                                              {{"HIP_VISIBLE_DEVICES", "7"}, {"ROCR_VISIBLE_DEVICES", "1"}}))
+          .program.environment;
+  EXPECT_EQ(environment.at("HIP_VISIBLE_DEVICES"), "5");
+  EXPECT_EQ(environment.at("ROCR_VISIBLE_DEVICES"), "1") << "it may be what the devices are reached through";
+  EXPECT_FALSE(environment.contains("CUDA_VISIBLE_DEVICES"));
+}
+
+TEST(Environment, ProcessorSlotsSeeNoDevice) {
   const LentMachine machine{
       .slots = 2, .cores = 8, .devices = {}, .environment = {{"NVIDIA_VISIBLE_DEVICES", "all"}}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
-  EXPECT_EQ(environment.at("CUDA_VISIBLE_DEVICES"), "");
+  for (const char* variable : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"}) {
+    EXPECT_EQ(environment.at(variable), "");
+  }
   EXPECT_FALSE(environment.contains("NVIDIA_VISIBLE_DEVICES"));
   EXPECT_EQ(environment.at("HPSEARCH_SLOT_IDS"), "");
   EXPECT_EQ(environment.at("DET_SLOT_IDS"), "[]");

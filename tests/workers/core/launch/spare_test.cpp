@@ -16,7 +16,11 @@ using engine::SlotIndex;
 /// A trial of hpsearch.tune(preload=…) in a GPU slot of a machine with two.
 struct Trial {
   jobs::LaunchSpec spec;
-  LentMachine machine{.slots = 2, .cores = 8, .devices = {"0", "1"}, .environment = {{"PATH", "/bin"}}};
+  LentMachine machine{.slots = 2,
+                      .cores = 8,
+                      .devices = {"0", "1"},
+                      .environment = {{"PATH", "/bin"}},
+                      .device_kind = *jobs::device_kind_named("nvidia")};
 
   explicit Trial(std::uint64_t number) {
     spec.key.experiment = engine::ExperimentId(7);

@@ -79,12 +79,19 @@ Words apptainer_words(const ContainerPlan& plan, const std::vector<BindMount>& m
                                              (mount.read_only ? ":ro" : ":rw")});
   }
   if (!plan.devices.empty()) {
-    words.emplace_back("--nv");
+    words.push_back(plan.device_kind.apptainer_option);
   }
   const bool is_place = plan.image.find("://") != std::string::npos || plan.image.front() == '/' ||
                         plan.image.ends_with(".sif");
   words.push_back(is_place ? plan.image : "docker://" + plan.image);
   return words;
+}
+
+/// Whether the runtime can pass the plan's devices into the container.
+bool can_have_devices(const ContainerPlan& plan) {
+  const jobs::DeviceKind& kind = plan.device_kind;
+  const bool by_apptainer = plan.runtime == ContainerRuntime::apptainer;
+  return plan.devices.empty() || !(by_apptainer ? kind.apptainer_option : kind.cdi_kind).empty();
 }
 
 void add_devices(const ContainerPlan& plan, Words& words) {
@@ -94,7 +101,7 @@ void add_devices(const ContainerPlan& plan, Words& words) {
     return;
   }
   for (const std::string& device : lasting ? plan.devices : Words{"all"}) {
-    words.insert(words.end(), {"--device", "nvidia.com/gpu=" + device});
+    words.insert(words.end(), {"--device", plan.device_kind.cdi_kind + "=" + device});
   }
 }
 
@@ -150,6 +157,14 @@ Result<ProgramStart> container_command(const ContainerPlan& plan) {
           unspeakable(mounts, apptainer ? std::string_view(",:\"\n\\") : std::string_view(",\"\n"))) {
     return Error{Errc::bad_request, "the path " + *path + " cannot be shown in a container: " +
                                         std::string(name_of(plan.runtime)) + " has no way to spell it"};
+  }
+  if (!can_have_devices(plan)) {
+    return Error{Errc::bad_request,
+                 "the slots of this worker are " + plan.device_kind.name +
+                     " devices, which cannot be used in a container of " +
+                     std::string(name_of(plan.runtime)) +
+                     (plan.device_kind.apptainer_option.empty() ? "" : " (in one of Apptainer they can)") +
+                     ". Leave environment.image out"};
   }
   ProgramStart command = plan.program;
   command.environment = plan.worker_environment;

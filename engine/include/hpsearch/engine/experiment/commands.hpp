@@ -137,7 +137,7 @@ struct JoinWorker {
   std::string name;               ///< For people.
   std::uint64_t incarnation = 0;  ///< Grows with each start of the agent on that state directory.
   std::uint64_t slots = 0;
-  std::string slot_kind;  ///< "gpu" or "cpu".
+  std::string slot_kind;  ///< "gpu", "cpu" or another.
   std::vector<HeldAttempt> held;
   std::vector<SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                 ///< "" = the default one.

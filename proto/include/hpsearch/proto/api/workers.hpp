@@ -9,6 +9,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/proto/api/field_types.hpp"
 
 namespace hpsearch::engine {
@@ -125,7 +126,7 @@ struct Worker {
     fields("name", self.name, "Name of the worker.");
     fields("incarnation", self.incarnation, "How often the worker was started.");
     fields("present", self.present, "Whether the daemon counts on the worker; false after it was lost.");
-    fields("slot_kind", self.slot_kind, "`gpu` or `cpu`.");
+    fields("slot_kind", self.slot_kind, jobs::slot_kinds_text());
     fields("slots", self.slots, "Number of its slots.");
     fields("slots_held", self.slots_held, "Number of slots that attempts hold.");
     fields("unslotted", self.unslotted, "Number of its attempts without a slot.");
@@ -218,7 +219,7 @@ struct Slot {
     fields("worker", self.worker, "ID of the worker.");
     fields("name", self.name, "Name of the worker.");
     fields("slot", self.slot, "Number of the slot on the worker, from 0.");
-    fields("kind", self.kind, "`gpu` or `cpu`.");
+    fields("kind", self.kind, jobs::slot_kinds_text());
     fields("pool", self.pool, "Pool of the worker.");
     fields("device", self.device, "Device of the slot; null if it is a share of the CPUs.");
     fields("state", self.state,

@@ -47,7 +47,7 @@ struct Hello {
   std::string boot_id;
   std::uint64_t pid = 0;  ///< The agent's pid, in its own namespace; 0 = unknown.
   std::uint64_t slots = 0;
-  std::string slot_kind;  ///< "gpu" or "cpu"
+  std::string slot_kind;  ///< As in a jobs::DeviceKind.
   std::vector<engine::HeldAttempt> held;
   std::string
       kills_by{};  ///< How it finds the processes of a program: "cgroup" or "process table"; "" = unknown.

@@ -26,15 +26,15 @@ void spell(auto& fields, proto::Is<DeviceProcess> auto& process) {
   fields("memory_bytes", process.memory_bytes);
 }
 
-/// A GPU, or an instance of one in MIG mode, as the driver reports it now.
+/// A device, or an instance of a GPU in MIG mode, as its driver reports it now.
 struct Device {
-  std::string uuid;
+  std::string uuid;  ///< Stays the same while the machine runs.
   std::string name;
-  std::uint64_t index = 0;         ///< Number of the GPU, in the order of the PCI bus.
-  bool instance = false;           ///< Part of a GPU in MIG mode; CUDA knows it by its UUID only.
+  std::string selector;  ///< Its name in the variable of its kind: its number, or for an instance its UUID.
+  std::uint64_t index = 0;  ///< Number of the device or of the instance's GPU, in the order of its kind.
   bool whole_in_mig_mode = false;  ///< A GPU that is divided into instances; CUDA can't use it as a whole.
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t free_bytes = 0;
+  std::uint64_t memory_bytes = 0;  ///< 0 = unknown.
+  std::optional<std::uint64_t> free_bytes;
   std::optional<std::int64_t> temperature;  ///< Degrees Celsius.
   std::optional<std::int64_t> utilization;  ///< Percent of the driver's last sampling period.
   std::string trouble;                      ///< Why it is broken, or "".
@@ -45,11 +45,11 @@ struct Device {
 void spell(auto& fields, proto::Is<Device> auto& device) {
   fields("uuid", device.uuid);
   fields("name", device.name);
+  fields("selector", device.selector);
   fields("index", device.index);
-  fields("instance", device.instance);
   fields("in_mig_mode", device.whole_in_mig_mode);
   fields("memory_bytes", device.memory_bytes);
-  fields("free_bytes", device.free_bytes);
+  fields.maybe("free_bytes", device.free_bytes);
   fields("temperature", device.temperature);
   fields.maybe("utilization", device.utilization);
   fields("trouble", device.trouble);
@@ -57,15 +57,19 @@ void spell(auto& fields, proto::Is<Device> auto& device) {
   fields("processes", device.processes);
 }
 
-/// The driver's report about all devices.
+/// The driver's report about all devices of one kind.
 struct DeviceReport {
-  std::string problem;  ///< Why the driver doesn't answer, or "".
-  std::string driver;   ///< The driver's version.
+  std::string kind;                    ///< The name of a jobs::DeviceKind; "" if it is not known.
+  std::vector<std::string> ambiguous;  ///< The kinds, if the machine has several and none was chosen.
+  std::string problem;                 ///< Why the driver doesn't answer, or "".
+  std::string driver;                  ///< The driver's version.
   std::vector<Device> devices;
-  std::vector<std::string> unknown;  ///< GPUs without a known UUID, each with its problem.
+  std::vector<std::string> unknown;  ///< Devices that can't be used, each with the reason.
 };
 
 void spell(auto& fields, proto::Is<DeviceReport> auto& report) {
+  fields("kind", report.kind);
+  fields("ambiguous", report.ambiguous);
   fields("problem", report.problem);
   fields("driver", report.driver);
   fields("devices", report.devices);
@@ -76,10 +80,11 @@ void spell(auto& fields, proto::Is<DeviceReport> auto& report) {
 /// corrupt: it isn't the result of to_value().
 [[nodiscard]] engine::Result<DeviceReport> device_report_from(const engine::Value& value);
 
-/// The devices for CUDA programs, in this order: GPUs that aren't in MIG mode, then the instances of those
-/// that are; of these the ones that `cuda_visible_devices` lists, or all if it is nullptr.
+/// The devices for programs: those that aren't in MIG mode, with the instances of those that are. Of these
+/// the ones that the first of `lists` names, in its order, as for the programs of this kind; each further
+/// list has positions in what the one before has left.
 [[nodiscard]] std::vector<Device> usable_devices(const DeviceReport& report,
-                                                 const char* cuda_visible_devices);
+                                                 const std::vector<std::string>& lists);
 
 /// The slots a worker offers.
 struct SlotPlan {
@@ -88,17 +93,22 @@ struct SlotPlan {
       devices;  ///< By slot: the index of the usable device; empty: shares of the processors.
 };
 
+/// The kind of device that --slots names: "amd" in amd, amd:2 and amd*4; "" in the other forms.
+[[nodiscard]] std::string_view kind_in_slots(std::string_view wanted);
+
 /// Reads --slots:
 ///
-///     auto           one slot per GPU, or, without GPUs, one per core
-///     N              the first N GPUs, or, without GPUs, N slots of the processors
-///     0,2,GPU-5a1c   these GPUs, by number or by the beginning of their UUID; one named twice has two slots
-///     cpu, cpu:N     slots of the processors, one per core or N, GPUs or not
-///     …*K            each of these GPUs has K slots
+///     auto           one slot per device, or, without devices, one per core
+///     N              the first N devices, or, without devices, N slots of the processors
+///     0,2,GPU-5a1c   these devices, by number or start of the UUID; one that is there twice has two slots
+///     cpu, cpu:N     slots of the processors, one per core or N, devices or not
+///     …*K            each of these devices has K slots
+///     KIND, KIND:…   the same, with the devices of this kind only
 ///
-/// bad_request: other texts, or GPUs that don't exist. At most proto::max_worker_slots slots.
+/// `noun` is the word for one device in messages. bad_request: other texts, or devices that don't exist. At
+/// most proto::max_worker_slots slots.
 [[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
-                                                  std::uint64_t cores);
+                                                  std::uint64_t cores, std::string_view noun);
 
 /// The default maximum of attempts without slots, for a worker with that many slots.
 [[nodiscard]] constexpr std::uint64_t usual_max_unslotted(std::uint64_t slots) noexcept {
@@ -115,21 +125,25 @@ struct KeptSlots {
 /// Slots keep their numbers and devices: those of `before` stay in their order, whatever the state of their
 /// devices, and additional ones of `now` follow. A slot that isn't in `now` is withheld.
 [[nodiscard]] KeptSlots keep_slots(const std::vector<engine::SlotDevice>& before,
-                                   const std::vector<engine::SlotDevice>& now);
+                                   const std::vector<engine::SlotDevice>& now, std::string_view noun);
+
+/// The slots of a worker that are devices, as it remembers them for its next start.
+struct RememberedSlots {
+  std::string kind;  ///< The name of their jobs::DeviceKind; "" if there are none.
+  std::vector<engine::SlotDevice> slots;
+  friend bool operator==(const RememberedSlots&, const RememberedSlots&) = default;
+};
 
 /// In the form of the worker's files. corrupt: it isn't the result of slots_value().
-[[nodiscard]] engine::Value slots_value(const std::vector<engine::SlotDevice>& slots);
-[[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> slots_from(const engine::Value& value);
-
-/// The device's name in CUDA_VISIBLE_DEVICES, with CUDA_DEVICE_ORDER=PCI_BUS_ID.
-[[nodiscard]] std::string cuda_name(const Device& device);
+[[nodiscard]] engine::Value slots_value(const RememberedSlots& slots);
+[[nodiscard]] engine::Result<RememberedSlots> slots_from(const engine::Value& value);
 
 [[nodiscard]] engine::SlotDevice slot_device(const Device& device);
 
 /// The slots that this report makes unusable: those with a broken or missing device. If the driver doesn't
 /// answer, all of them, none as broken.
 [[nodiscard]] std::vector<UnusableSlot> unusable_slots(const std::vector<engine::SlotDevice>& slots,
-                                                       const DeviceReport& report);
+                                                       const DeviceReport& report, std::string_view noun);
 /// Adds the withheld slots, unless they have another reason.
 [[nodiscard]] std::vector<UnusableSlot> with_withheld(std::vector<UnusableSlot> unusable,
                                                       const std::vector<UnusableSlot>& withheld);

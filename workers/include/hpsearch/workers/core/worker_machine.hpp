@@ -24,7 +24,7 @@ struct WorkerIdentity {
   std::string boot_id;
   std::uint64_t pid = 0;  ///< The agent's pid.
   std::uint64_t slots = 1;
-  std::string slot_kind;                      ///< "gpu" or "cpu"
+  std::string slot_kind;                      ///< As in a jobs::DeviceKind.
   std::string kills_by{};                     ///< "cgroup" or "process table"
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.

@@ -14,7 +14,7 @@
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
-#include "hpsearch/workers/shell/gpus/slot_devices.hpp"
+#include "hpsearch/workers/shell/devices/slot_devices.hpp"
 #include "hpsearch/workers/shell/shim/shim_client.hpp"
 #include "hpsearch/workers/shell/shim/spare_shims.hpp"
 #include "hpsearch/workers/shell/transfer/context_cache.hpp"

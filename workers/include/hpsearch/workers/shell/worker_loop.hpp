@@ -16,7 +16,7 @@
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/core/worker_machine.hpp"
 #include "hpsearch/workers/shell/daemon_connection.hpp"
-#include "hpsearch/workers/shell/gpus/slot_devices.hpp"
+#include "hpsearch/workers/shell/devices/slot_devices.hpp"
 #include "hpsearch/workers/shell/running_programs.hpp"
 #include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 #include "hpsearch/workers/shell/transfer/file_delivery.hpp"

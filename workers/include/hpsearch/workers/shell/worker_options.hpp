@@ -11,7 +11,7 @@
 #include "hpsearch/io/zmq/zmq_port.hpp"
 #include "hpsearch/workers/core/launch/launch_environment.hpp"
 #include "hpsearch/workers/core/worker_machine.hpp"
-#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+#include "hpsearch/workers/shell/devices/device_watch.hpp"
 
 namespace hpsearch::workers {
 
@@ -21,8 +21,7 @@ struct WorkerOptions {
   bool over_ipv6 = false;                   ///< Its name has no other addresses.
   std::optional<net::CurveClient> curve{};  ///< For a daemon that requires keys.
   std::string name;
-  std::string host{};  ///< The name of the machine.
-  std::string slot_kind = "cpu";
+  std::string host{};    ///< The name of the machine.
   std::string kills_by;  ///< "cgroup" or "process table", by ControlGroup::may_be_made().
   std::string address;   ///< The address at which other workers reach this one.
   LentMachine machine;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/core/spool.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -37,8 +38,8 @@ class WorkerState {
   [[nodiscard]] engine::Status remember(const KnownDaemon& daemon) const;
   /// The devices of its slots, from the last keep_devices(); none without such a call. unavailable,
   /// corrupt: the file can't be read.
-  [[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> devices() const;
-  [[nodiscard]] engine::Status keep_devices(const std::vector<engine::SlotDevice>& devices) const;
+  [[nodiscard]] engine::Result<RememberedSlots> devices() const;
+  [[nodiscard]] engine::Status keep_devices(const RememberedSlots& devices) const;
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
   [[nodiscard]] std::filesystem::path attempts() const { return directory_ / "attempts"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/jobs/launch/launch_spec.hpp"
 #include "hpsearch/workers/core/launch/attempt_places.hpp"
 #include "hpsearch/workers/core/launch/program_start.hpp"
@@ -18,10 +19,12 @@ namespace hpsearch::workers {
 struct LentMachine {
   std::uint64_t slots = 1;
   std::uint64_t cores = 1;
-  std::vector<std::string> devices;  ///< CUDA names by slot; empty if slots are shares of the processors.
+  std::vector<std::string>
+      devices;  ///< Names in the kind's variable, by slot; empty if slots are shares of the processors.
   std::map<std::string, std::string> environment;  ///< The worker's own, from its start.
-  std::string determined_host = {};  ///< The path of hpsearch-determined; "" = it isn't installed.
-  std::string ranks_host = {};       ///< The path of hpsearch-ranks.
+  std::string determined_host = {};   ///< The path of hpsearch-determined; "" = it isn't installed.
+  std::string ranks_host = {};        ///< The path of hpsearch-ranks.
+  jobs::DeviceKind device_kind = {};  ///< The kind of `devices`.
   RunAs run_as = {};
   bool is_lent_for_a_while = false;  ///< By an allocation: no program may outlive the worker there.
 };
@@ -43,7 +46,7 @@ inline constexpr std::string_view config_directory_name = "ml/input/config";
 /// worker may be a job of another system.
 [[nodiscard]] bool is_identity_variable(std::string_view name) noexcept;
 
-/// The devices of the lease's slots, by CUDA names; none if slots are shares of the processors.
+/// The devices of the lease's slots, as in LentMachine; none if slots are shares of the processors.
 [[nodiscard]] std::vector<std::string> devices_lent(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
 /// Turns a lease into argv, environment and files. Of several values the last wins: the worker's own

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/jobs/contract/job_contract.hpp"
 #include "hpsearch/workers/core/launch/program_start.hpp"
 
@@ -34,7 +35,8 @@ struct ContainerPlan {
   std::vector<jobs::BindMount>
       mounts;      ///< The experiment's; a relative container_path is below the directory.
   std::string ml;  ///< The directory that is mounted at /ml, or "". The program then runs in /ml/usercode.
-  std::vector<std::string> devices;  ///< Its GPUs, by their CUDA names.
+  std::vector<std::string> devices;  ///< As devices_lent() lists them.
+  jobs::DeviceKind device_kind{};
   std::map<std::string, std::string>
       worker_environment;  ///< The worker's environment, with which the runtime runs.
 };
@@ -46,7 +48,7 @@ struct ContainerPlan {
 /// variables aren't passed.
 ///
 /// bad_request, with its name: a path that the runtime's arguments can't express (commas, quotes, line ends;
-/// colons for Apptainer).
+/// colons for Apptainer), or devices that the runtime can't pass into a container.
 [[nodiscard]] engine::Result<ProgramStart> container_command(const ContainerPlan& plan);
 
 }  // namespace hpsearch::workers

@@ -16,7 +16,7 @@ namespace hpsearch::workers {
 /// How the devices are polled.
 struct DeviceLook {
   std::vector<std::string>
-      command{};  ///< Prints to_value(DeviceReport) as JSON; empty: there are no devices.
+      command{};  ///< Prints to_value(DeviceReport) as JSON; empty: no driver can be asked.
   std::chrono::milliseconds every{15'000};     ///< The time between two polls.
   std::chrono::milliseconds deadline{20'000};  ///< A driver that takes longer counts as unresponsive.
   std::chrono::milliseconds settle{60'000};    ///< How long a device may list a program that has ended.

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/shell/gpus/device_use.hpp"
+#include "hpsearch/workers/shell/devices/device_use.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -126,7 +126,7 @@ std::string DeviceUse::strangers(const AttemptKey& key, const DeviceReport& repo
       }
     }
     if (!processes.empty()) {
-      text += (text.empty() ? "GPU " : "; GPU ") + std::to_string(device->index) + ":" + processes;
+      text += (text.empty() ? "" : "; ") + noun_ + " " + std::to_string(device->index) + ":" + processes;
     }
   }
   return text;
@@ -139,9 +139,10 @@ std::string DeviceUse::memory(const AttemptKey& key, const DeviceReport& report)
     return text;
   }
   for (const Device* device : devices_of(attempt->second, report)) {
-    text += (text.empty() ? "GPU " : "; GPU ") + std::to_string(device->index) + ": " +
-            std::to_string(device->free_bytes / mebibyte) + " of " +
-            std::to_string(device->memory_bytes / mebibyte) + " MiB free";
+    text += (text.empty() ? "" : "; ") + noun_ + " " + std::to_string(device->index) + ": " +
+            (device->free_bytes ? std::to_string(*device->free_bytes / mebibyte) + " of " +
+                                      std::to_string(device->memory_bytes / mebibyte) + " MiB free"
+                                : "its free memory is unknown");
   }
   return text;
 }

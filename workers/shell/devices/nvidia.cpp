@@ -1,17 +1,13 @@
-#include "hpsearch/workers/shell/gpus/nvml.hpp"
+#include "hpsearch/workers/shell/devices/nvidia.hpp"
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <optional>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -226,8 +222,8 @@ void read_instances(const Library& nvml, Handle handle, const Device& gpu, std::
     Device device;
     device.uuid = text_by(nvml, "nvmlDeviceGetUUID", instance);
     device.name = text_by(nvml, "nvmlDeviceGetName", instance);
+    device.selector = device.uuid;  // CUDA knows an instance by its UUID only.
     device.index = gpu.index;
-    device.instance = true;
     device.trouble = gpu.trouble;
     device.remark = gpu.remark;
     device.temperature = gpu.temperature;
@@ -289,6 +285,7 @@ void read_gpus(const Library& nvml, DeviceReport& report) {
   for (const Found& gpu : find_gpus(nvml, count, report)) {
     Device device;
     device.index = gpu.listed;
+    device.selector = std::to_string(device.index);
     device.uuid = text_by(nvml, "nvmlDeviceGetUUID", gpu.handle);
     device.name = text_by(nvml, "nvmlDeviceGetName", gpu.handle);
     read_memory(nvml, gpu.handle, device);
@@ -335,21 +332,6 @@ DeviceReport ask_nvml(const std::string& library) {
     static_cast<void>(nvml.call("nvmlShutdown"));
   }
   return report;
-}
-
-bool has_gpu_files() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  for (fs::directory_iterator at("/dev", error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    constexpr std::string_view prefix = "nvidia";
-    if (name.size() > prefix.size() && name.starts_with(prefix) &&
-        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(prefix.size()), name.end(),
-                    [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace hpsearch::workers

@@ -1,8 +1,7 @@
-#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+#include "hpsearch/workers/shell/devices/device_watch.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +10,7 @@
 #include <utility>
 
 #include "hpsearch/proto/encoding/json.hpp"
-
-extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
+#include "hpsearch/workers/shell/devices/tool.hpp"
 
 namespace hpsearch::workers {
 
@@ -28,32 +26,6 @@ std::string seconds(std::chrono::milliseconds time) {
   return whole > 0 ? std::to_string(whole) + " s" : std::to_string(time.count()) + " ms";
 }
 
-/// 0 if it can't be started.
-pid_t spawn(const std::vector<std::string>& command, int out) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) {
-    argv.push_back(
-        const_cast<char*>(word.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): POSIX's type.
-  }
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&files,
-                                             STDERR_FILENO + 1);  // A hanging one may outlive this process.
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  // In its own session, so that it doesn't get a terminal's signals to the worker.
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  pid_t child = 0;
-  const int failed = ::posix_spawn(&child, argv.front(), &files, &attributes, argv.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&files);
-  return failed == 0 ? child : 0;
-}
-
 DeviceReport problem(std::string why) {
   DeviceReport report;
   report.problem = std::move(why);
@@ -67,7 +39,7 @@ DeviceWatch::DeviceWatch(net::Loop& loop, DeviceLook look) : loop_(loop), look_(
 
 DeviceWatch::~DeviceWatch() {
   if (child_ > 0) {
-    ::kill(child_, SIGKILL);  // Its next parent reaps it if the driver ever releases it.
+    ::kill(-child_, SIGKILL);  // Its next parent reaps it if the driver ever releases it.
     ::waitpid(child_, nullptr, WNOHANG);
   }
 }
@@ -107,7 +79,7 @@ void DeviceWatch::start() {
   const Descriptor write_end(ends[1]);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   text_.clear();
-  child_ = spawn(look_.command, ends[1]);
+  child_ = spawn_tool(look_.command, ends[1], true);
   if (child_ <= 0) {
     child_ = 0;
     answer_soon(problem("cannot start " + look_.command.front() + " to ask the driver"));
@@ -115,7 +87,7 @@ void DeviceWatch::start() {
   }
   readable_ = loop_.when_readable(ends[0], [this] { read(); });
   deadline_ = loop_.after(look_.deadline, [this] {
-    ::kill(child_, SIGKILL);
+    ::kill(-child_, SIGKILL);
     let_go();
     finish(problem("the driver did not answer within " + seconds(look_.deadline)));
   });

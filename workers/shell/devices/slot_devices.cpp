@@ -1,4 +1,4 @@
-#include "hpsearch/workers/shell/gpus/slot_devices.hpp"
+#include "hpsearch/workers/shell/devices/slot_devices.hpp"
 
 #include <sys/types.h>
 
@@ -20,11 +20,12 @@ constexpr std::chrono::milliseconds look_again_after{500};
 }  // namespace
 
 SlotDevices::SlotDevices(net::Loop& loop, const std::vector<engine::SlotDevice>& devices,
-                         const DeviceLook& look, OnReport on_report)
+                         const std::string& noun, const DeviceLook& look, OnReport on_report)
     : loop_(loop),
+      noun_(noun),
       settle_(engine::Duration::millis(look.settle.count())),
       on_report_(std::move(on_report)),
-      use_(devices) {
+      use_(devices, noun) {
   if (!look.command.empty() && !devices.empty()) {
     watch_ = std::make_unique<DeviceWatch>(loop_, look);
     next_look_ = loop_.every(look.every,
@@ -88,7 +89,8 @@ void SlotDevices::look_for(const AttemptKey& key) {
     } else {
       waiting.stuck = true;
       const auto on_stuck = waiting.on_stuck;
-      on_stuck("its process " + std::to_string(left.front()) + " has ended, and its GPU still lists it");
+      on_stuck("its process " + std::to_string(left.front()) + " has ended, and its " + noun_ +
+               " still lists it");
     }
   });
 }

@@ -9,8 +9,8 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/io/net/loop.hpp"
-#include "hpsearch/workers/shell/gpus/device_use.hpp"
-#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+#include "hpsearch/workers/shell/devices/device_use.hpp"
+#include "hpsearch/workers/shell/devices/device_watch.hpp"
 
 namespace hpsearch::workers {
 
@@ -22,9 +22,9 @@ class SlotDevices {
  public:
   using OnReport = std::function<void(const DeviceReport& report)>;
 
-  /// `devices`: one per slot, or none.
-  SlotDevices(net::Loop& loop, const std::vector<engine::SlotDevice>& devices, const DeviceLook& look,
-              OnReport on_report);
+  /// `devices`: one per slot, or none. `noun`: the word for one of them.
+  SlotDevices(net::Loop& loop, const std::vector<engine::SlotDevice>& devices, const std::string& noun,
+              const DeviceLook& look, OnReport on_report);
 
   /// The attempt holds the devices of these slots; DeviceUse::began() describes the other arguments.
   void hold(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots,
@@ -56,11 +56,12 @@ class SlotDevices {
   void free(const engine::AttemptKey& key);
 
   net::Loop& loop_;
+  std::string noun_;
   engine::Duration settle_;
   OnReport on_report_;
   DeviceReport last_report_;
   DeviceUse use_;
-  std::unique_ptr<DeviceWatch> watch_;  ///< None if slots are shares of the processors.
+  std::unique_ptr<DeviceWatch> watch_;  ///< None if no driver can be asked about the slots.
   net::Watch next_look_;
   std::map<engine::AttemptKey, Waiting> waiting_;
 };

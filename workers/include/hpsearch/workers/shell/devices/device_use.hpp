@@ -24,8 +24,9 @@ namespace hpsearch::workers {
 /// Threads: none of its own; callers take turns.
 class DeviceUse {
  public:
-  /// `slots`: the device of each slot.
-  explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
+  /// `slots`: the device of each slot. `noun`: the word for one of them.
+  DeviceUse(std::vector<engine::SlotDevice> slots, std::string noun)
+      : slots_(std::move(slots)), noun_(std::move(noun)) {}
 
   /// The attempt has these slots; its programs were started with one of the assignments `marks`.
   /// `had_leaked_processes`: an earlier agent saw some of its processes survive; processes that only the
@@ -59,6 +60,7 @@ class DeviceUse {
   [[nodiscard]] bool is_of(const Attempt& attempt, pid_t pid) const;
 
   std::vector<engine::SlotDevice> slots_;
+  std::string noun_;
   std::map<engine::AttemptKey, Attempt> attempts_;
 };
 

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/shell/gpus/nvml.hpp"
+#include "hpsearch/workers/shell/devices/nvidia.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "hpsearch/workers/shell/gpus/device_use.hpp"
-#include "hpsearch/workers/shell/gpus/device_watch.hpp"
+#include "hpsearch/workers/shell/devices/device_use.hpp"
+#include "hpsearch/workers/shell/devices/device_watch.hpp"
 #include "scratch.hpp"
 
 // The driver's answers, from a library that returns what a test wrote into a file.
@@ -100,8 +100,10 @@ TEST_F(Nvml, SeesTheInstancesOfAGpuInMigMode) {
   const DeviceReport report = ask();
   ASSERT_EQ(report.devices.size(), 3U);
   EXPECT_TRUE(report.devices[0].whole_in_mig_mode);
+  EXPECT_EQ(report.devices[0].selector, "0");
   EXPECT_EQ(report.devices[2].uuid, "MIG-two");
-  EXPECT_EQ(usable_devices(report, nullptr).size(), 2U);
+  EXPECT_EQ(report.devices[2].selector, "MIG-two") << "CUDA knows it by no number";
+  EXPECT_EQ(usable_devices(report, {}).size(), 2U);
 }
 
 TEST_F(Nvml, ReportsWhyItDoesNotAnswer) {
@@ -120,7 +122,7 @@ class Looking : public Nvml {
   void SetUp() override {
     Nvml::SetUp();
     ::setenv("HPSEARCH_NVML_LIBRARY", HPSEARCH_FAKE_NVML, 1);
-    look_.command = {HPSEARCH_WORKER_BINARY, "--list-gpus"};
+    look_.command = {HPSEARCH_WORKER_BINARY, "--list-devices", "--slots", "nvidia"};
   }
   void TearDown() override {
     ::unsetenv("HPSEARCH_NVML_LIBRARY");
@@ -134,7 +136,10 @@ TEST_F(Looking, ReturnsTheReportOfTheLibrary) {
   const DeviceReport report = look_once(look_);
   EXPECT_EQ(report.problem, "");
   ASSERT_EQ(report.devices.size(), 1U);
-  EXPECT_EQ(to_value(report), to_value(ask()));
+  EXPECT_EQ(report.kind, "nvidia");
+  DeviceReport here = ask();
+  here.kind = "nvidia";
+  EXPECT_EQ(to_value(report), to_value(here));
 }
 
 TEST_F(Looking, OutlivesADriverThatHangsOrCrashes) {
@@ -188,7 +193,7 @@ TEST(DeviceUse, FindsItsProcessesByTheirMarkAndNamesForeignOnes) {
   }
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  DeviceUse use({{"GPU-aaaa", "Fake", 0, 0}, {"GPU-bbbb", "Fake", 1, 0}});
+  DeviceUse use({{"GPU-aaaa", "Fake", 0, 0}, {"GPU-bbbb", "Fake", 1, 0}}, "GPU");
   use.began(key, {SlotIndex{1}}, {"HPSEARCH_ATTEMPT_MARK=/device/use/test", mark});
   DeviceReport report;
   report.devices.resize(2);
@@ -206,10 +211,12 @@ TEST(DeviceUse, FindsItsProcessesByTheirMarkAndNamesForeignOnes) {
       << strangers;
   EXPECT_EQ(strangers.find(std::to_string(child)), std::string::npos) << strangers;
   EXPECT_EQ(use.memory(key, report), "GPU 1: 900 of 1000 MiB free");
+  report.devices[1].free_bytes.reset();
+  EXPECT_EQ(use.memory(key, report), "GPU 1: its free memory is unknown");
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(use.of(key, report), std::vector{child}) << "the driver lists it still";
-  DeviceUse of_the_next_agent({{"GPU-aaaa", "Fake", 0, 0}, {"GPU-bbbb", "Fake", 1, 0}});
+  DeviceUse of_the_next_agent({{"GPU-aaaa", "Fake", 0, 0}, {"GPU-bbbb", "Fake", 1, 0}}, "GPU");
   of_the_next_agent.began(key, {SlotIndex{1}}, {mark});
   EXPECT_TRUE(of_the_next_agent.of(key, report).empty()) << "whose it was it cannot know";
   of_the_next_agent.began(key, {SlotIndex{1}}, {mark}, true);
