@@ -102,7 +102,8 @@ std::string CommandAnswer::complaint() const {
   return line.empty() ? "exit status " + std::to_string(status) : line.substr(0, 500);
 }
 
-CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit) {
+CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit,
+                          const std::vector<std::string>& more_variables) {
   CommandAnswer answer;
   std::array<int, 2> out{};
   std::array<int, 2> err{};
@@ -122,6 +123,7 @@ CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::se
 
   std::vector<std::string> arguments = words;
   std::vector<std::string> variables = plain_environment();
+  variables.insert(variables.end(), more_variables.begin(), more_variables.end());
   const std::vector<char*> argv = pointers_to(arguments);
   const std::vector<char*> envp = pointers_to(variables);
   posix_spawn_file_actions_t actions;
@@ -147,6 +149,7 @@ CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::se
   out_end = {};
   err_end = {};
   if (failed != 0) {
+    answer.is_missing = true;
     answer.errors = words.front() + " cannot be run: " + std::strerror(failed);
     return answer;
   }

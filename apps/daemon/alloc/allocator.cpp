@@ -30,7 +30,6 @@ using engine::QueueSettings;
 using engine::Status;
 
 constexpr std::chrono::seconds plan_every{1};
-constexpr std::chrono::seconds command_limit{30};
 constexpr Duration look_soon = Duration::seconds(3);    ///< After something was submitted or canceled.
 constexpr Duration look_often = Duration::seconds(10);  ///< While jobs wait or run.
 constexpr Duration cancel_again = Duration::seconds(30);
@@ -41,8 +40,10 @@ constexpr std::size_t most_submissions_a_minute = 10;
 constexpr std::size_t key_bytes = 16;
 constexpr std::size_t most_invite_bytes = 4'096;
 
-Status written(const std::string& path, const std::string& text, files::Readers readers) {
-  const auto failure = files::replace_file(path, text, files::Durability::of_the_process, readers);
+/// Only its owner may read it.
+Status written(const std::string& path, const std::string& text) {
+  const auto failure =
+      files::replace_file(path, text, files::Durability::of_the_process, files::Readers::owner);
   return failure ? Status(failure->as_error()) : Status(Done{});
 }
 
@@ -85,6 +86,7 @@ std::string last_line(std::string_view text) {
 
 Allocator::Allocator(Runtime& runtime, net::Loop& loop, Settings settings)
     : runtime_(runtime),
+      loop_(loop),
       settings_(std::move(settings)),
       events_(runtime.watch_events([this](const engine::Event& event) {
         if (const auto* ended = std::get_if<engine::AllocationEnded>(&event.body)) {
@@ -94,22 +96,36 @@ Allocator::Allocator(Runtime& runtime, net::Loop& loop, Settings settings)
           runtime_.when_durable([this] { clean_up(); });
         }
       })),
-      clock_(loop.every(plan_every, [this] { tick(); })),
-      commands_(loop, 1) {
-  if (!settings_.run) {
-    settings_.run = [](const std::vector<std::string>& words) {
-      return net::run_command(words, command_limit);
-    };
-  }
+      clock_(loop.every(plan_every, [this] { tick(); })) {
   clean_up();
+}
+
+Allocator::Controller& Allocator::controller(const std::string& backend) {
+  Controller& found = controllers_[backend];
+  if (found.backend == nullptr) {
+    found.backend = backend_named(backend, runtime_.cluster());
+    found.name = found.backend->name();
+    found.work = std::make_unique<net::Background>(loop_, 1);
+  }
+  return found;
+}
+
+Allocator::Controller& Allocator::controller_of(const AllocationName& name) {
+  return controller(runtime_.engine().queues().at(name.queue).settings.backend);
 }
 
 std::string Allocator::directory_of(const AllocationName& name) const {
   return settings_.directory + "/" + engine::text_of(name);
 }
 
-slurm::Place Allocator::place_of(const AllocationName& name) const {
-  return {directory_of(name), settings_.worker, settings_.daemon, settings_.invites != nullptr};
+JobOrder Allocator::order_of(const AllocationRecord& allocation, const QueueSettings& settings) const {
+  return {.settings = settings,
+          .workers = allocation.workers,
+          .mark = {runtime_.cluster(), allocation.name, allocation.key},
+          .directory = directory_of(allocation.name),
+          .worker = settings_.worker,
+          .daemon = settings_.daemon,
+          .needs_invite = settings_.invites != nullptr};
 }
 
 std::vector<AllocationRecord> Allocator::live() const {
@@ -122,6 +138,12 @@ std::vector<AllocationRecord> Allocator::live() const {
     }
   }
   return live;
+}
+
+std::vector<AllocationRecord> Allocator::live_at(const Controller& controller) {
+  std::vector<AllocationRecord> all = live();
+  std::erase_if(all, [&](const AllocationRecord& one) { return &controller_of(one.name) != &controller; });
+  return all;
 }
 
 /// Takes back the invites of allocations that have ended, and removes the directories of those that the
@@ -159,25 +181,18 @@ void Allocator::tick() {
   const bool may_submit = submissions_.size() < most_submissions_a_minute && !settings_.daemon.empty();
   static_cast<void>(
       runtime_.perform(engine::PlanAllocations{may_submit ? files::random_hex(key_bytes) : std::string()}));
-  bool any = false;
   for (const AllocationRecord& allocation : live()) {
-    any = true;
-    const Watched& watched = watched_[allocation.name];
-    if (!allocation.canceling.empty() && now - watched.canceled_at > cancel_again) {
+    if (!allocation.canceling.empty() && now - watched_[allocation.name].canceled_at > cancel_again) {
       withdraw(allocation);
     }
   }
-  if ((any || !has_looked_) && now >= next_look_) {
-    has_looked_ = true;
-    look();
+  for (const auto& [name, queue] : runtime_.engine().queues()) {
+    Controller& there = controller(queue.settings.backend);
+    if (now >= there.next_look && (!there.has_looked || !live_at(there).empty())) {
+      there.has_looked = true;
+      look(there);
+    }
   }
-}
-
-void Allocator::run(std::vector<std::string> words, std::function<void(const net::CommandAnswer&)> then) {
-  commands_.run([runner = settings_.run, words = std::move(words), then = std::move(then)] {
-    net::CommandAnswer answer = runner(words);
-    return [answer = std::move(answer), then] { then(answer); };
-  });
 }
 
 // --- submission ---
@@ -186,23 +201,20 @@ void Allocator::carry_out(const engine::SubmitAllocation& order) {
   submit(order.name);
 }
 
-Status Allocator::prepare(const AllocationRecord& allocation, const QueueSettings& settings) {
-  const std::string directory = directory_of(allocation.name);
-  const slurm::Place place = place_of(allocation.name);
-  if (const auto failure = files::make_private_directory(directory)) {
+Status Allocator::prepare(const Backend& backend, const JobOrder& order) {
+  if (const auto failure = files::make_private_directory(order.directory)) {
     return failure->as_error();
   }
-  Status done = written(directory + "/worker.sh", slurm::worker_script(settings, allocation.name, place),
-                        files::Readers::owner);
-  if (done) {
-    done = written(directory + "/job.sh", slurm::job_script(settings, allocation.workers, place),
-                   files::Readers::owner);
+  for (const JobFile& file : backend.files_of(order)) {
+    if (Status done = written(order.directory + "/" + file.name, file.text); !done) {
+      return done;
+    }
   }
-  return done ? invite(allocation) : done;
+  return Done{};
 }
 
 Status Allocator::invite(const AllocationRecord& allocation) {
-  const std::string path = directory_of(allocation.name) + "/" + slurm::invite_file;
+  const std::string path = directory_of(allocation.name) + "/" + invite_file;
   if (settings_.invites == nullptr || is_there(path)) {  // It is submitted again.
     return Done{};
   }
@@ -211,11 +223,11 @@ Status Allocator::invite(const AllocationRecord& allocation) {
                                                .uses = allocation.workers,
                                                .creator = "allocation " + engine::text_of(allocation.name)},
                                               runtime_.now());
-  return made ? written(path, made->token, files::Readers::owner) : Status(made.error());
+  return made ? written(path, made->token) : Status(made.error());
 }
 
 void Allocator::withdraw_invite(const std::string& directory) {
-  const std::string path = directory + "/" + slurm::invite_file;
+  const std::string path = directory + "/" + invite_file;
   if (settings_.invites == nullptr || settings_.keys == nullptr || !is_there(path)) {
     return;
   }
@@ -238,8 +250,11 @@ void Allocator::submit(const AllocationName& name) {
       !allocation->canceling.empty()) {
     return;
   }
-  const QueueSettings& settings = runtime_.engine().queues().at(name.queue).settings;
-  if (const Status ready = prepare(*allocation, settings); !ready) {
+  Controller& there = controller_of(name);
+  const JobOrder order = order_of(*allocation, runtime_.engine().queues().at(name.queue).settings);
+  Status ready = prepare(*there.backend, order);
+  ready = ready ? invite(*allocation) : ready;
+  if (!ready) {
     end(name, AllocationEnd::refused, ready.error().message, false);
     return;
   }
@@ -247,71 +262,79 @@ void Allocator::submit(const AllocationName& name) {
   watched.is_submitting = true;
   watched.absent_looks = 0;
   submissions_.push_back(runtime_.now());
-  run(slurm::submission(settings, name, allocation->workers,
-                        slurm::comment_of(runtime_.cluster(), *allocation), directory_of(name)),
-      [this, name](const net::CommandAnswer& answer) { take_submission(name, answer); });
+  there.work->run([this, backend = there.backend.get(), order] {
+    return [this, name = order.mark.name, answer = backend->submit(order)] { take_submission(name, answer); };
+  });
 }
 
-void Allocator::take_submission(const AllocationName& name, const net::CommandAnswer& answer) {
+void Allocator::take_submission(const AllocationName& name, const JobSubmission& submission) {
+  if (runtime_.engine().find(name) == nullptr) {
+    return;
+  }
   watched_[name].is_submitting = false;
-  next_look_ = std::min(next_look_, runtime_.now() + look_soon);
-  if (answer.succeeded()) {
-    const std::string job = answer.output.substr(0, answer.output.find_first_of(";\n"));
-    net::log(net::Level::info, "allocation " + engine::text_of(name) + " is job " + job + " of Slurm");
-    static_cast<void>(runtime_.perform(engine::NoteSubmitted{name, job}));
-  } else if (answer.ran || answer.errors.find("cannot be run") != std::string::npos) {
-    net::log(net::Level::warning,
-             "Slurm refused allocation " + engine::text_of(name) + ": " + answer.complaint());
-    end(name, AllocationEnd::refused, answer.complaint(), false);
-  } else {  // Slurm may have taken it: the next lists say so.
-    net::log(net::Level::warning, "allocation " + engine::text_of(name) + ": " + answer.complaint());
+  Controller& there = controller_of(name);
+  there.next_look = std::min(there.next_look, runtime_.now() + look_soon);
+  const std::string who = "allocation " + engine::text_of(name);
+  switch (submission.outcome) {
+    case JobSubmission::Outcome::taken:
+      net::log(net::Level::info, who + " is job " + submission.job + " of " + there.name);
+      static_cast<void>(runtime_.perform(engine::NoteSubmitted{name, submission.job}));
+      break;
+    case JobSubmission::Outcome::refused:
+      net::log(net::Level::warning, there.name + " refused " + who + ": " + submission.problem);
+      end(name, AllocationEnd::refused, submission.problem, false);
+      break;
+    case JobSubmission::Outcome::unknown:
+      net::log(net::Level::warning, who + ": " + submission.problem);
+      break;
   }
 }
 
 // --- what the other scheduler says ---
 
-void Allocator::look() {
-  if (is_looking_) {
+void Allocator::look(Controller& controller) {
+  if (controller.is_looking) {
     return;
   }
-  is_looking_ = true;
+  controller.is_looking = true;
   const Instant now = runtime_.now();
   const bool is_canceling = std::any_of(watched_.begin(), watched_.end(), [now](const auto& entry) {
     return now - entry.second.canceled_at < look_often;
   });
-  next_look_ = now + (is_canceling ? look_soon : look_often);
-  run(slurm::job_list(), [this](const net::CommandAnswer& answer) {
-    is_looking_ = false;
-    take_list(answer);
+  controller.next_look = now + (is_canceling ? look_soon : look_often);
+  controller.work->run([this, &controller] {
+    return [this, &controller, jobs = controller.backend->list()] {
+      controller.is_looking = false;
+      take_list(controller, jobs);
+    };
   });
 }
 
-void Allocator::take_list(const net::CommandAnswer& answer) {
-  if (!answer.succeeded()) {  // Nothing follows from silence.
-    if (std::exchange(list_problem_, answer.complaint()) != answer.complaint()) {
-      net::log(net::Level::warning, "Slurm does not list jobs: " + answer.complaint());
+void Allocator::take_list(Controller& controller, const engine::Result<std::vector<BackendJob>>& jobs) {
+  if (!jobs) {  // Nothing follows from silence.
+    const std::string& problem = jobs.error().message;
+    if (std::exchange(controller.list_problem, problem) != problem) {
+      net::log(net::Level::warning, controller.name + " does not list jobs: " + problem);
     }
     return;
   }
-  list_problem_.clear();
-  std::map<std::string, slurm::Job> by_key;
-  for (slurm::Job& job : slurm::read_jobs(answer.output)) {
-    if (auto key = slurm::key_in(job, runtime_.cluster())) {
-      by_key.insert_or_assign(*std::move(key), std::move(job));
-    }
+  controller.list_problem.clear();
+  std::map<std::string, BackendJob> by_key;
+  for (const BackendJob& job : *jobs) {
+    by_key.insert_or_assign(job.key, job);
   }
-  note_strays(by_key);
-  for (const AllocationRecord& allocation : live()) {
+  note_strays(controller, by_key);
+  for (const AllocationRecord& allocation : live_at(controller)) {
     const auto found = by_key.find(allocation.key);
     if (found != by_key.end()) {
-      take_job(allocation, found->second);
+      take_job(controller, allocation, found->second);
     } else {
-      take_absence(allocation);
+      take_absence(controller, allocation);
     }
   }
 }
 
-void Allocator::note_strays(const std::map<std::string, slurm::Job>& by_key) {
+void Allocator::note_strays(Controller& controller, const std::map<std::string, BackendJob>& by_key) {
   std::set<std::string> known;
   for (const auto& [name, queue] : runtime_.engine().queues()) {
     for (const auto& [number, allocation] : queue.allocations) {
@@ -319,27 +342,27 @@ void Allocator::note_strays(const std::map<std::string, slurm::Job>& by_key) {
     }
   }
   for (const auto& [key, job] : by_key) {
-    const bool is_stray =
-        !known.contains(key) && slurm::standing_of(job).phase != slurm::Standing::Phase::ended;
-    if (is_stray && strays_.insert(job.id).second) {
-      net::log(net::Level::warning,
-               "job " + job.id + " of Slurm is of this cluster, but the store does not know it, " +
-                   "as after a restored backup. It is left alone; to end it: scancel " + job.id);
+    const bool is_stray = !known.contains(key) && job.standing.phase != Standing::Phase::ended;
+    if (is_stray && controller.strays.insert(job.id).second) {
+      net::log(net::Level::warning, "job " + job.id + " of " + controller.name +
+                                        " is of this cluster, but the store does not know it, as after a "
+                                        "restored backup. It is left alone; to end it: " +
+                                        controller.backend->cancel_text(job.id));
     }
   }
 }
 
-void Allocator::take_job(const AllocationRecord& allocation, const slurm::Job& job) {
+void Allocator::take_job(Controller& controller, const AllocationRecord& allocation, const BackendJob& job) {
+  using Phase = Standing::Phase;
   Watched& watched = watched_[allocation.name];
   watched.absent_looks = 0;
   if (allocation.job != job.id) {
     static_cast<void>(runtime_.perform(engine::NoteSubmitted{allocation.name, job.id}));
   }
-  const slurm::Standing standing = slurm::standing_of(job);
-  const bool has_reason = standing.phase == slurm::Standing::Phase::waits && job.reason != "None";
-  watched.reason = has_reason ? job.reason : "";
-  if (standing.phase == slurm::Standing::Phase::ended) {
-    std::string detail = "Slurm: " + job.state;
+  const Standing& standing = job.standing;
+  watched.reason = standing.phase == Phase::waits ? job.reason : "";
+  if (standing.phase == Phase::ended) {
+    std::string detail = controller.name + ": " + job.state + (job.reason.empty() ? "" : ", " + job.reason);
     if (const auto log = log_of(allocation.name, 4'096); log && allocation.joined == 0) {
       const std::string line = last_line(*log);
       detail += line.empty() ? "" : "; it wrote: " + line;
@@ -347,23 +370,23 @@ void Allocator::take_job(const AllocationRecord& allocation, const slurm::Job& j
     end(allocation.name, standing.end, detail, standing.processes_ended);
     return;
   }
-  if (standing.phase == slurm::Standing::Phase::runs) {
-    if (job.state == "RUNNING" && engine::is_pending(allocation)) {
-      static_cast<void>(runtime_.perform(engine::NoteStarted{allocation.name}));
-    }
+  if (standing.phase == Phase::runs && engine::is_pending(allocation)) {
+    static_cast<void>(runtime_.perform(engine::NoteStarted{allocation.name}));
+  }
+  if (standing.phase != Phase::waits) {
     return;
   }
   watched.hopeless_looks = standing.will_not_start ? watched.hopeless_looks + 1 : 0;
   if (watched.hopeless_looks >= looks_until_hopeless) {
-    static_cast<void>(runtime_.perform(
-        engine::CancelAllocation{allocation.name, "Slurm will not start it: " + job.reason, true}));
+    static_cast<void>(runtime_.perform(engine::CancelAllocation{
+        allocation.name, controller.name + " will not start it: " + job.reason, true}));
   } else if (standing.will_not_start) {
-    next_look_ = std::min(next_look_, runtime_.now() + look_soon);
+    controller.next_look = std::min(controller.next_look, runtime_.now() + look_soon);
   }
 }
 
-/// A job that was never seen is submitted, again if need be; one that was known has been forgotten by Slurm.
-void Allocator::take_absence(const AllocationRecord& allocation) {
+/// A job that was never seen is submitted, again if need be; one that was known has been forgotten.
+void Allocator::take_absence(const Controller& controller, const AllocationRecord& allocation) {
   Watched& watched = watched_[allocation.name];
   const Instant now = runtime_.now();
   if (watched.is_submitting) {
@@ -376,7 +399,7 @@ void Allocator::take_absence(const AllocationRecord& allocation) {
     return;
   }
   if (allocation.state != AllocationRecord::State::wanted || !allocation.canceling.empty()) {
-    end(allocation.name, AllocationEnd::vanished, "Slurm knows nothing of it", false);
+    end(allocation.name, AllocationEnd::vanished, controller.name + " knows nothing of it", false);
   } else {
     submit(allocation.name);
   }
@@ -392,15 +415,19 @@ void Allocator::carry_out(const engine::WithdrawAllocation& order) {
 void Allocator::withdraw(const AllocationRecord& allocation) {
   const Instant now = runtime_.now();
   watched_[allocation.name].canceled_at = now;
-  next_look_ = std::min(next_look_, now + look_soon);
-  if (!allocation.job.empty()) {
-    run({"scancel", "--", allocation.job}, [name = allocation.name](const net::CommandAnswer& answer) {
-      if (!answer.succeeded()) {
-        net::log(net::Level::warning,
-                 "Slurm did not cancel allocation " + engine::text_of(name) + ": " + answer.complaint());
-      }
-    });
+  Controller& there = controller_of(allocation.name);
+  there.next_look = std::min(there.next_look, now + look_soon);
+  if (allocation.job.empty()) {
+    return;
   }
+  there.work->run([&there, name = allocation.name, job = allocation.job] {
+    return [&there, name, done = there.backend->cancel(job)] {
+      if (!done) {
+        net::log(net::Level::warning, there.name + " did not cancel allocation " + engine::text_of(name) +
+                                          ": " + done.error().message);
+      }
+    };
+  });
 }
 
 void Allocator::end(const AllocationName& name, AllocationEnd how, const std::string& detail,
@@ -416,63 +443,40 @@ Status Allocator::may_add(const QueueSettings& settings) const {
                  "workers on other machines cannot reach this daemon: start hpsearchd with "
                  "--workers tcp://0.0.0.0:8078 and --http with an address of this machine"};
   }
-  return slurm::check_arguments(settings.arguments);
+  return backend_named(settings.backend, runtime_.cluster())->check_settings(settings);
 }
 
 std::string Allocator::script_of(const std::string& queue, const QueueSettings& settings) const {
-  const AllocationName name{queue, 0};
-  const slurm::Place place = place_of(name);
-  std::string command = "#";
-  for (const std::string& word :
-       slurm::submission(settings, name, settings.workers, "hpsearch/…", directory_of(name))) {
-    command += " " + word;
+  const auto backend = backend_named(settings.backend, runtime_.cluster());
+  const JobOrder order = order_of({.name = {queue, 0}, .workers = settings.workers, .key = "KEY"}, settings);
+  std::string text = backend->submission_text(order);
+  for (const JobFile& file : backend->files_of(order)) {
+    text += "\n# " + file.name + "\n" + file.text;
   }
-  return command + "\n\n" + slurm::job_script(settings, settings.workers, place) + "\n# worker.sh\n" +
-         slurm::worker_script(settings, name, place);
+  return text;
 }
 
 void Allocator::check(const std::string& queue, const QueueSettings& settings,
-                      std::function<void(const Check&)> then) {
-  if (const Status may = may_add(settings); !may) {
-    then({false, {may.error().message}});
-    return;
-  }
-  AllocationRecord probe;
-  probe.name = {queue, 0};
-  const std::string directory = settings_.directory + "/.check-" + files::random_hex(key_bytes);
-  slurm::Place place = place_of(probe.name);
-  place.directory = directory;
-  if (const auto failure = files::make_private_directory(directory)) {
-    then({false, {failure->as_error().message}});
-    return;
-  }
-  const Status ready = written(directory + "/job.sh", slurm::job_script(settings, settings.workers, place),
-                               files::Readers::owner);
+                      std::function<void(const BackendCheck&)> then) {
+  Status ready = may_add(settings);
   if (!ready) {
     then({false, {ready.error().message}});
     return;
   }
-  std::vector<std::string> test =
-      slurm::submission(settings, probe.name, settings.workers, "hpsearch/check", directory, true);
-  commands_.run(
-      [runner = settings_.run, test = std::move(test), settings, directory, then = std::move(then)] {
-        Check check;
-        const net::CommandAnswer tested = runner(test);
-        std::error_code unknown;
-        fs::remove_all(directory, unknown);
-        check.would_start = tested.succeeded();
-        check.findings.push_back(tested.succeeded() ? "Slurm would take the job: " + tested.complaint()
-                                                    : "Slurm would refuse the job: " + tested.complaint());
-        if (tested.succeeded()) {
-          // A job above the partition's limits is taken, and then waits for ever.
-          const net::CommandAnswer partitions = runner({"scontrol", "--oneliner", "show", "partition"});
-          for (std::string& problem : slurm::problems_with_partition(partitions.output, settings)) {
-            check.would_start = false;
-            check.findings.push_back(std::move(problem));
-          }
-        }
-        return [check = std::move(check), then] { then(check); };
-      });
+  Controller& there = controller(settings.backend);
+  JobOrder order = order_of({.name = {queue, 0}, .workers = settings.workers, .key = "check"}, settings);
+  order.directory = settings_.directory + "/.check-" + files::random_hex(key_bytes);
+  ready = prepare(*there.backend, order);
+  if (!ready) {
+    then({false, {ready.error().message}});
+    return;
+  }
+  there.work->run([&there, order, then = std::move(then)] {
+    BackendCheck check = there.backend->check(order);
+    std::error_code unknown;
+    fs::remove_all(order.directory, unknown);
+    return [check = std::move(check), then] { then(check); };
+  });
 }
 
 std::string Allocator::reason_of(const AllocationName& name) const {

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
+#include "daemon/alloc/worker_script.hpp"
 #include "hpsearch/engine/base/clock_text.hpp"
+#include "hpsearch/io/net/run_command.hpp"
 
-namespace hpsearch::daemon::slurm {
+namespace hpsearch::daemon {
+namespace slurm {
 namespace {
 
 using engine::AllocationEnd;
@@ -54,21 +59,7 @@ std::string_view option_in(std::string_view word) {
   return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
 }
 
-/// One word of a shell, whatever is in it.
-std::string shell_word(std::string_view text) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) {
-    return std::string(text);
-  }
-  std::string word = "'";
-  for (const char c : text) {
-    word += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return word + "'";
-}
+constexpr char between = '/';  ///< In the comment of a job.
 
 std::int64_t seconds_of(Duration duration) {
   return duration.in_micros() / 1'000'000;
@@ -112,95 +103,25 @@ engine::Status check_arguments(const std::vector<std::string>& arguments) {
   return engine::Done{};
 }
 
-std::string job_script(const QueueSettings& settings, std::uint64_t workers, const Place& place) {
-  const std::string count = std::to_string(workers);
-  // Through srun also on one node: when a job is preempted, steps hear of it at once, the script at the end.
-  return "#!/bin/bash\n"
-         "# Made by hpsearchd: one job with " +
-         count + (workers == 1 ? " worker" : " workers") +
-         ".\n"
-         "trap : TERM  # The rest of this script runs when the workers have ended.\n"
-         "if [ -n \"$SLURM_CPUS_PER_TASK\" ]; then export SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"; fi\n"
-         "srun --overlap --kill-on-bad-exit=0 --nodes=" +
-         count + " --ntasks=" + count + " --ntasks-per-node=1 --export=ALL bash " +
-         shell_word(place.directory + "/worker.sh") + "\n" +
-         (settings.after.empty() ? "" : settings.after + "\n");
-}
-
-std::string worker_script(const QueueSettings& settings, const engine::AllocationName& name,
-                          const Place& place) {
-  std::string command = settings.wrap.empty() ? "" : settings.wrap + " ";
-  const auto add = [&command](std::string_view option, const std::string& value) {
-    command += " \\\n  " + std::string(option) + " " + value;
-  };
-  command += shell_word(place.worker);
-  if (place.needs_invite) {
-    command += " join " + shell_word("@" + place.directory + "/" + invite_file);
-  } else {
-    add("--daemon", shell_word(place.daemon));
-  }
-  add("--state-dir", "\"$state\"");
-  add("--alloc", shell_word(engine::text_of(name)));
-  const std::string own_name = name.queue + "-" + std::to_string(name.number);
-  add("--name", settings.workers == 1 ? own_name : own_name + "-\"$SLURM_PROCID\"");
-  add("--slots", settings.slots ? std::to_string(*settings.slots) : "auto");
-  add("--idle-timeout", std::to_string(seconds_of(settings.idle_timeout)));
-  add("--time-limit", std::to_string(seconds_of(settings.time_limit)));
-  add("--ends-from", "slurm");
-  add("--give-back", std::to_string(seconds_of(settings.give_back)));
-  if (!settings.pool.empty()) {
-    add("--pool", shell_word(settings.pool));
-  }
-  for (const auto& [key, value] : settings.labels) {
-    add("--label", shell_word(key + "=" + value));
-  }
-  const std::string root = settings.state_root.empty() ? "${TMPDIR:-/tmp}" : settings.state_root;
-  return "#!/bin/bash\n"
-         "# Made by hpsearchd: one worker of allocation " +
-         engine::text_of(name) +
-         ".\n"
-         "trap : TERM INT USR1 USR2  # The worker gets these too, and ends by itself.\n"
-         "umask 077\n" +
-         (settings.before.empty() ? "" : settings.before + " || exit 1\n") + "mkdir -p \"" + root +
-         "\" || exit 1\nstate=\"$(mktemp -d \"" + root + "/hpsearch-" + own_name +
-         "-XXXXXX\")\" || exit 1\n" + command +
-         " &\n"
-         "worker=$!\n"
-         "wait $worker\n"
-         "status=$?\n"
-         "while kill -0 $worker 2> /dev/null; do wait $worker; status=$?; done\n"
-         "rm -rf \"$state\"\n"
-         "exit $status\n";
-}
-
-std::string comment_of(std::uint64_t cluster, const engine::AllocationRecord& allocation) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(cluster));
-  return "hpsearch/" + std::string(text.data()) + "/" + engine::text_of(allocation.name) + "/" +
-         allocation.key;
-}
-
-std::vector<std::string> submission(const QueueSettings& settings, const engine::AllocationName& name,
-                                    std::uint64_t workers, const std::string& comment,
-                                    const std::string& directory, bool only_tests) {
-  const std::string count = std::to_string(workers);
+std::vector<std::string> submission(const JobOrder& order, bool only_tests) {
+  const std::string count = std::to_string(order.workers);
   std::vector<std::string> words{"sbatch",
                                  "--parsable",
                                  "--no-requeue",
                                  "--open-mode=append",
                                  "--export=ALL",
-                                 "--job-name=hpsearch-" + name.queue + "-" + std::to_string(name.number),
-                                 "--comment=" + comment,
+                                 "--job-name=hpsearch-" + worker_name(order.mark.name),
+                                 "--comment=" + order.mark.text(between),
                                  "--nodes=" + count + "-" + count,
                                  "--ntasks=" + count,
                                  "--ntasks-per-node=1",
-                                 "--time=" + time_text(settings.time_limit),
-                                 "--output=" + directory + "/%N.out"};
+                                 "--time=" + time_text(order.settings.time_limit),
+                                 "--output=" + order.directory + "/%N.out"};
   if (only_tests) {
     words.emplace_back("--test-only");
   }
-  words.insert(words.end(), settings.arguments.begin(), settings.arguments.end());
-  words.push_back(directory + "/job.sh");
+  words.insert(words.end(), order.settings.arguments.begin(), order.settings.arguments.end());
+  words.push_back(order.directory + "/job.sh");
   return words;
 }
 
@@ -208,8 +129,8 @@ std::vector<std::string> job_list() {
   return {"squeue", "--me", "--noheader", "--states=all", "--format=%i|%T|%k|%r"};
 }
 
-std::vector<Job> read_jobs(std::string_view text) {
-  std::vector<Job> jobs;
+std::vector<BackendJob> read_jobs(std::string_view text, std::uint64_t cluster) {
+  std::vector<BackendJob> jobs;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -220,32 +141,21 @@ std::vector<Job> read_jobs(std::string_view text) {
       parts[i] = rest.substr(0, bar);
       rest.remove_prefix(std::min(rest.size(), parts[i].size() + 1));
     }
-    if (!parts[0].empty() && !parts[1].empty()) {
-      jobs.push_back({std::string(parts[0]), std::string(parts[1]),
-                      std::string(parts[2] == "(null)" ? "" : parts[2]), std::string(parts[3])});
+    const auto [id, state, comment, reason] = parts;
+    if (auto key = key_in_mark(comment, cluster, between); key && !id.empty() && !state.empty()) {
+      jobs.push_back({std::string(id), *std::move(key), std::string(state),
+                      std::string(reason == "None" ? "" : reason), standing_of(state, reason)});
     }
   }
   return jobs;
 }
 
-std::optional<std::string> key_in(const Job& job, std::uint64_t cluster) {
-  engine::AllocationRecord none;
-  const std::string beginning =
-      comment_of(cluster, none).substr(0, std::string_view("hpsearch/").size() + 17);
-  const std::size_t slash = job.comment.rfind('/');
-  if (!job.comment.starts_with(beginning) || slash < beginning.size()) {
-    return std::nullopt;
-  }
-  return job.comment.substr(slash + 1);
-}
-
-Standing standing_of(const Job& job) {
+Standing standing_of(std::string_view state, std::string_view reason) {
   using Phase = Standing::Phase;
-  const std::string& state = job.state;
   constexpr std::array<std::string_view, 5> waiting{"PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD",
                                                     "SPECIAL_EXIT"};
   if (std::find(waiting.begin(), waiting.end(), state) != waiting.end()) {
-    return {Phase::waits, is_hopeless(job.reason)};
+    return {Phase::waits, is_hopeless(reason)};
   }
   struct Ended {
     std::string_view state;
@@ -263,11 +173,12 @@ Standing standing_of(const Job& job) {
                             Ended{"OUT_OF_MEMORY", AllocationEnd::failed, false},
                             Ended{"FAILED", AllocationEnd::failed, false}};
   const auto found =
-      std::find_if(ends.begin(), ends.end(), [&state](const Ended& one) { return one.state == state; });
+      std::find_if(ends.begin(), ends.end(), [state](const Ended& one) { return one.state == state; });
   if (found != ends.end()) {
     return {Phase::ended, false, found->end, found->processes_ended};
   }
-  return {Phase::runs};  // COMPLETING and SUSPENDED too, and states of later releases: nothing is over.
+  // COMPLETING and SUSPENDED, and states of later releases: nothing is over.
+  return {state == "RUNNING" ? Phase::runs : Phase::unclear};
 }
 
 namespace {
@@ -343,4 +254,91 @@ std::string time_text(Duration time) {
   return text.data();
 }
 
-}  // namespace hpsearch::daemon::slurm
+}  // namespace slurm
+
+namespace {
+
+constexpr std::chrono::seconds command_limit{30};
+
+net::CommandAnswer run(const std::vector<std::string>& words) {
+  return net::run_command(words, command_limit);
+}
+
+std::string job_script(const JobOrder& order) {
+  const std::string count = std::to_string(order.workers);
+  const std::string& after = order.settings.after;
+  // Through srun also on one node: when a job is preempted, steps hear of it at once, the script at the end.
+  return "#!/bin/bash\n"
+         "# Made by hpsearchd: one job with " +
+         count + (order.workers == 1 ? " worker" : " workers") +
+         ".\n"
+         "trap : TERM  # The rest of this script runs when the workers have ended.\n"
+         "if [ -n \"$SLURM_CPUS_PER_TASK\" ]; then export SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"; fi\n"
+         "srun --overlap --kill-on-bad-exit=0 --nodes=" +
+         count + " --ntasks=" + count + " --ntasks-per-node=1 --export=ALL bash " +
+         shell_word(order.directory + "/worker.sh") + "\n" + (after.empty() ? "" : after + "\n");
+}
+
+}  // namespace
+
+engine::Status Slurm::check_settings(const engine::QueueSettings& settings) const {
+  return slurm::check_arguments(settings.arguments);
+}
+
+std::vector<JobFile> Slurm::files_of(const JobOrder& order) const {
+  return {{"worker.sh", worker_script(order, {order.workers == 1 ? "" : "$SLURM_PROCID", "slurm"})},
+          {"job.sh", job_script(order)}};
+}
+
+std::string Slurm::submission_text(const JobOrder& order) const {
+  std::string command = "#";
+  for (const std::string& word : slurm::submission(order)) {
+    command += " " + word;
+  }
+  return command + "\n";
+}
+
+std::string Slurm::cancel_text(const std::string& job) const {
+  return "scancel " + job;
+}
+
+JobSubmission Slurm::submit(const JobOrder& order) {
+  const net::CommandAnswer answer = run(slurm::submission(order));
+  if (answer.succeeded()) {
+    return {JobSubmission::Outcome::taken, answer.output.substr(0, answer.output.find_first_of(";\n"))};
+  }
+  return {answer.was_refused() ? JobSubmission::Outcome::refused : JobSubmission::Outcome::unknown, "",
+          answer.complaint()};
+}
+
+engine::Result<std::vector<BackendJob>> Slurm::list() {
+  const net::CommandAnswer answer = run(slurm::job_list());
+  if (!answer.succeeded()) {
+    return Error{Errc::unavailable, answer.complaint()};
+  }
+  return slurm::read_jobs(answer.output, cluster_);
+}
+
+engine::Status Slurm::cancel(const std::string& job) {
+  const net::CommandAnswer answer = run({"scancel", "--", job});
+  return answer.succeeded() ? engine::Status(engine::Done{}) : Error{Errc::unavailable, answer.complaint()};
+}
+
+BackendCheck Slurm::check(const JobOrder& order) {
+  BackendCheck check;
+  const net::CommandAnswer tested = run(slurm::submission(order, true));
+  check.would_start = tested.succeeded();
+  check.findings.push_back(tested.succeeded() ? "Slurm would take the job: " + tested.complaint()
+                                              : "Slurm would refuse the job: " + tested.complaint());
+  if (tested.succeeded()) {
+    // A job above the partition's limits is taken, and then waits for ever.
+    const net::CommandAnswer partitions = run({"scontrol", "--oneliner", "show", "partition"});
+    for (std::string& problem : slurm::problems_with_partition(partitions.output, order.settings)) {
+      check.would_start = false;
+      check.findings.push_back(std::move(problem));
+    }
+  }
+  return check;
+}
+
+}  // namespace hpsearch::daemon

@@ -138,7 +138,7 @@ void check_queue(RequestContext& context, Call call) {
     return;
   }
   context.about.allocator->check(body->name, api::settings_of(body->settings),
-                                 [reply = call.reply](const Allocator::Check& check) {
+                                 [reply = call.reply](const BackendCheck& check) {
                                    reply(with(200, api::QueueCheck{check.would_start, check.findings}));
                                  });
 }

@@ -77,8 +77,8 @@ bool is_queue_name(std::string_view name) noexcept {
 }
 
 Status check_settings(const QueueSettings& settings) {
-  if (settings.backend != "slurm") {
-    return wrong("the backend is \"" + settings.backend + "\"; it must be slurm");
+  if (settings.backend.empty()) {
+    return wrong("the queue has no backend");
   }
   if (settings.time_limit < shortest_time_limit || settings.time_limit > longest_time_limit) {
     return wrong("the time limit must be from 1 minute to 365 days");
@@ -151,6 +151,10 @@ Status change_queue(Step& step, const ChangeQueue& command) {
   }
   if (Status fine = check_settings(command.settings); !fine) {
     return fine;
+  }
+  if (found->second.settings.backend != command.settings.backend) {
+    return wrong("the queue \"" + command.queue + "\" has the backend " + found->second.settings.backend +
+                 ", which cannot be changed; remove the queue and add it again");
   }
   if (!(found->second.settings == command.settings)) {
     step.emit(QueueChanged{command.queue, command.settings});

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 // Commands for Slurm and its answers, as texts.
 
@@ -28,30 +32,22 @@ TEST(SlurmArguments, OptionsOfTheQueueAreRefusedWithTheirNames) {
   EXPECT_EQ(refused("--time-min=5"), "") << "it only begins like one";
 }
 
-TEST(SlurmJobs, AreReadFromTheList) {
-  const auto jobs = read_jobs(
-      "17|RUNNING|hpsearch/00000000000000ff/gpu/3/abc|None\n18|PENDING|(null)|Priority\nnonsense\n");
-  ASSERT_EQ(jobs.size(), 2U);
+TEST(SlurmJobs, AreReadFromTheListIfTheyAreOfThisCluster) {
+  const std::string_view text =
+      "17|RUNNING|hpsearch/00000000000000ff/gpu/3/abc|None\n18|PENDING|(null)|Priority\nnonsense\n"
+      "19|PENDING|hpsearch/00000000000000ff/gpu/4/abd|Priority\n"
+      "20|PENDING|hpsearch/00000000000000fe/gpu/4/abd|Priority\n";
+  const auto jobs = read_jobs(text, 0xff);
+  ASSERT_EQ(jobs.size(), 2U) << "one has no mark, one is of another daemon's store";
   EXPECT_EQ(jobs[0].id, "17");
-  EXPECT_EQ(key_in(jobs[0], 0xff), "abc");
-  EXPECT_EQ(key_in(jobs[0], 0xfe), std::nullopt) << "a job of another daemon's store";
-  EXPECT_EQ(jobs[1].comment, "");
+  EXPECT_EQ(jobs[0].key, "abc");
+  EXPECT_EQ(jobs[0].reason, "");
   EXPECT_EQ(jobs[1].reason, "Priority");
-  EXPECT_EQ(key_in(jobs[1], 0xff), std::nullopt);
-}
-
-TEST(SlurmJobs, CarryTheKeyOfTheirAllocation) {
-  engine::AllocationRecord allocation;
-  allocation.name = {"gpu", 3};
-  allocation.key = "0123";
-  const Job job{"17", "PENDING", comment_of(0xff, allocation), "Priority"};
-  EXPECT_EQ(job.comment, "hpsearch/00000000000000ff/gpu/3/0123");
-  EXPECT_EQ(key_in(job, 0xff), "0123");
 }
 
 TEST(SlurmStates, SayWhatBecameOfTheAllocation) {
   const auto standing = [](const char* state, const char* reason = "None") {
-    return standing_of({"1", state, "", reason});
+    return standing_of(state, reason);
   };
   EXPECT_EQ(standing("PENDING", "Priority").phase, Phase::waits);
   EXPECT_FALSE(standing("PENDING", "Priority").will_not_start);
@@ -60,8 +56,9 @@ TEST(SlurmStates, SayWhatBecameOfTheAllocation) {
        {"PartitionTimeLimit", "BadConstraints", "QOSMaxNodePerJobLimit", "JobHeldAdmin"}) {
     EXPECT_TRUE(standing("PENDING", reason).will_not_start) << reason;
   }
-  for (const char* state : {"RUNNING", "COMPLETING", "SUSPENDED", "A_STATE_OF_LATER_RELEASES"}) {
-    EXPECT_EQ(standing(state).phase, Phase::runs) << state;
+  EXPECT_EQ(standing("RUNNING").phase, Phase::runs);
+  for (const char* state : {"COMPLETING", "SUSPENDED", "A_STATE_OF_LATER_RELEASES"}) {
+    EXPECT_EQ(standing(state).phase, Phase::unclear) << state;
   }
   EXPECT_EQ(standing("TIMEOUT").end, AllocationEnd::time_limit);
   EXPECT_TRUE(standing("PREEMPTED").processes_ended);
@@ -87,24 +84,43 @@ TEST(SlurmPartition, LimitsBelowThoseOfTheQueueAreNamed) {
       "would wait for ever");
 }
 
+JobOrder order_of(engine::QueueSettings settings, std::uint64_t workers = 1) {
+  return {.settings = std::move(settings),
+          .workers = workers,
+          .mark = {0xff, {"gpu", 3}, "0123"},
+          .directory = "/home/a b/alloc/gpu/3",
+          .worker = "/opt/hpsearch-worker",
+          .daemon = "tcp://login:8078",
+          .needs_invite = true};
+}
+
+/// The text of a file of the job.
+std::string file_of(const JobOrder& order, const std::string& name) {
+  for (const JobFile& file : Slurm(0xff).files_of(order)) {
+    if (file.name == name) {
+      return file.text;
+    }
+  }
+  return "";
+}
+
 TEST(SlurmScripts, QuoteWhatUsersWrote) {
   engine::QueueSettings settings;
   settings.labels = {{"zone", "b'; rm -rf ~; '"}};
   settings.before = "module load cuda";
-  const Place place{"/home/a b/alloc/gpu/3", "/opt/hpsearch-worker", "tcp://login:8078", true};
-  const std::string worker = worker_script(settings, {"gpu", 3}, place);
+  const std::string worker = file_of(order_of(settings), "worker.sh");
   EXPECT_NE(worker.find(R"(--label 'zone=b'\''; rm -rf ~; '\''')"), std::string::npos) << worker;
   EXPECT_NE(worker.find("join '@/home/a b/alloc/gpu/3/invite'"), std::string::npos) << worker;
   EXPECT_NE(worker.find("module load cuda || exit 1"), std::string::npos);
   EXPECT_NE(worker.find("--alloc gpu/3"), std::string::npos);
   EXPECT_NE(worker.find("--time-limit 28800"), std::string::npos);
   EXPECT_NE(worker.find("--give-back 180"), std::string::npos);
+  EXPECT_NE(worker.find("--ends-from slurm"), std::string::npos);
   EXPECT_NE(worker.find("--name gpu-3 "), std::string::npos);
-  settings.workers = 2;
-  EXPECT_NE(worker_script(settings, {"gpu", 3}, place).find("--name gpu-3-\"$SLURM_PROCID\""),
-            std::string::npos)
+  const JobOrder two = order_of(settings, 2);
+  EXPECT_NE(file_of(two, "worker.sh").find("--name gpu-3-\"$SLURM_PROCID\""), std::string::npos)
       << "two workers of one allocation have two names";
-  const std::string job = job_script(settings, 2, place);
+  const std::string job = file_of(two, "job.sh");
   EXPECT_NE(job.find("--ntasks=2"), std::string::npos);
   EXPECT_NE(job.find("bash '/home/a b/alloc/gpu/3/worker.sh'"), std::string::npos) << job;
 }
@@ -112,9 +128,11 @@ TEST(SlurmScripts, QuoteWhatUsersWrote) {
 TEST(SlurmSubmission, PassesTheArgumentsAsWords) {
   engine::QueueSettings settings;
   settings.arguments = {"-p", "gpu", "--constraint=a b"};
-  const auto words = submission(settings, {"gpu", 3}, 2, "comment", "/alloc/gpu/3");
+  const auto words = submission(order_of(settings, 2));
+  EXPECT_NE(std::find(words.begin(), words.end(), "--comment=hpsearch/00000000000000ff/gpu/3/0123"),
+            words.end());
   EXPECT_EQ(words.front(), "sbatch");
-  EXPECT_EQ(words.back(), "/alloc/gpu/3/job.sh");
+  EXPECT_EQ(words.back(), "/home/a b/alloc/gpu/3/job.sh");
   EXPECT_EQ(words[words.size() - 2], "--constraint=a b");
   EXPECT_EQ(time_text(engine::Duration::seconds(90'061)), "1-01:01:01");
 }

@@ -14,9 +14,13 @@ TEST(Queue, NameAndSettingsAreChecked) {
   none.max_workers = 0;
   EXPECT_EQ(cluster.refused(AddQueue{"gpu", none}).code, Errc::bad_request);
   QueueSettings other = QueueCluster::settings();
-  other.backend = "pbs";
+  other.backend = "";
   EXPECT_EQ(cluster.refused(AddQueue{"gpu", other}).code, Errc::bad_request);
   cluster.add(QueueCluster::settings());
+  other.backend = "pbs";
+  EXPECT_EQ(
+      cluster.refused(ChangeQueue{"gpu", other}).message,
+      "the queue \"gpu\" has the backend slurm, which cannot be changed; remove the queue and add it again");
   EXPECT_EQ(cluster.refused(AddQueue{"gpu", QueueCluster::settings()}).code, Errc::wrong_state);
   EXPECT_EQ(cluster.refused(PauseQueue{"cpu"}).message, "there is no queue \"cpu\"; known queues: gpu");
 }

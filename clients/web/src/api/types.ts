@@ -1222,7 +1222,7 @@ export interface components {
             readonly after: string;
             /** @description More arguments for its command that submits a job. */
             readonly arguments: readonly string[];
-            /** @description The other scheduler: `slurm`. */
+            /** @description The other scheduler: `slurm`, `pbs`, `lsf`, `gridengine`, `ray`, or the path of a directory with the programs submit, status and cancel. */
             readonly backend: string;
             /** @description The most allocations that wait for their start. */
             readonly backlog: number;

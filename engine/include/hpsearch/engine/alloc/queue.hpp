@@ -12,12 +12,12 @@
 
 namespace hpsearch::engine {
 
-// A queue asks another scheduler (Slurm) for allocations: jobs that run workers for as long as trials need
+// A queue asks another scheduler, as Slurm, for allocations: jobs that run workers for as long as trials need
 // them. The engine decides how many; the daemon talks to the other scheduler.
 
 /// The settings of a queue, as an operator gives them.
 struct QueueSettings {
-  std::string backend = "slurm";
+  std::string backend = "slurm";         ///< The other scheduler, as the daemon names it; it never changes.
   std::vector<std::string> arguments{};  ///< For the backend's command, as they were given.
   Duration time_limit = Duration::seconds(std::int64_t{8} * 3'600);  ///< The longest time of one allocation.
   std::uint64_t workers = 1;                                         ///< Workers of one allocation.

@@ -13,7 +13,14 @@ struct CommandAnswer {
   std::string output;  ///< At most most_command_output bytes.
   std::string errors;  ///< The same of its standard error.
 
+  bool is_missing = false;  ///< It could not be started, so that it did nothing.
+
   [[nodiscard]] bool succeeded() const noexcept { return ran && status == 0; }
+  /// It said no, or there is no such program. If it is neither this nor succeeded(), it may have done its
+  /// work.
+  [[nodiscard]] bool was_refused() const noexcept {
+    return is_missing || (ran && status > 0 && status < 128);
+  }
   /// The first line of what it wrote to its standard error, for people.
   [[nodiscard]] std::string complaint() const;
 };
@@ -21,7 +28,8 @@ struct CommandAnswer {
 inline constexpr std::size_t most_command_output = std::size_t{16} * 1024 * 1024;
 
 /// Runs a program without a shell, in the C locale, with nothing to read; it is killed after `limit`. Blocks:
-/// for threads beside the loop.
-[[nodiscard]] CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit);
+/// for threads beside the loop. `variables`: "NAME=VALUE" for it beside our own.
+[[nodiscard]] CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit,
+                                        const std::vector<std::string>& variables = {});
 
 }  // namespace hpsearch::net

@@ -37,7 +37,10 @@ struct QueueSettings {
   std::string wrap{};
 
   static void list_fields(auto& fields, auto& self) {
-    fields("backend", self.backend, "The other scheduler: `slurm`.");
+    fields("backend", self.backend,
+           "The other scheduler: `slurm`, `pbs`, `lsf`, `gridengine`, `ray`, or the path of a directory with "
+           "the programs "
+           "submit, status and cancel.");
     fields("arguments", self.arguments, "More arguments for its command that submits a job.");
     fields("time_limit", self.time_limit, "Seconds that an allocation lasts at most.");
     fields("workers", self.workers, "Number of workers of an allocation.");
