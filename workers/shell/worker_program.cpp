@@ -35,6 +35,7 @@
 #include "hpsearch/io/net/server_names.hpp"
 #include "hpsearch/io/zmq/curve.hpp"
 #include "hpsearch/io/zmq/invite_token.hpp"
+#include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/devices/worker_slots.hpp"
@@ -559,6 +560,15 @@ void hide_argument(int argc, char** argv, const std::string& secret) {
   }
 }
 
+/// "nvidia, amd, …"
+std::string kinds_in_slots() {
+  std::string names;
+  for (const jobs::DeviceKind& kind : jobs::device_kinds()) {
+    names += (names.empty() ? "" : ", ") + kind.name;
+  }
+  return names;
+}
+
 int main_of(int argc, char** argv) {
   CLI::App app{"Runs trials of hpsearch experiments on the GPUs, other devices or cores of this machine."};
   app.name("hpsearch-worker");
@@ -573,9 +583,8 @@ int main_of(int argc, char** argv) {
   app.add_option(
       "--slots", arguments.slots.slots,
       "Slots: auto (one per device, or one per core without devices), N (the first N devices, or N CPU "
-      "slots), 0,2 or GPU-UUID,… (these devices), cpu or cpu:N; …*K makes K slots of each device; nvidia, "
-      "amd "
-      "or ascend, alone or before : and one of these, takes devices of this kind only (auto)");
+      "slots), 0,2 or GPU-UUID,… (these devices), cpu or cpu:N; …*K makes K slots of each device; a kind (" +
+          kinds_in_slots() + "), alone or before : and one of these, takes its devices only (auto)");
   app.add_option("--devices", arguments.slots.generic_names,
                  "NAME,… of devices that hpsearch cannot find; --slots selects among them")
       ->type_name("NAMES");
