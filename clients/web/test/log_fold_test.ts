@@ -1,6 +1,8 @@
 // The cases of tests/cli/artifacts/log_view_test.cpp, with colours kept and control characters as symbols.
 import assert from "node:assert/strict";
 import {test} from "node:test";
+import {setFlagsFromString} from "node:v8";
+import {runInNewContext} from "node:vm";
 import {LogFolder, longestLine, plainText} from "../src/log/fold";
 import {piecesOf} from "../src/log/ansi";
 import {Random, seed} from "./random";
@@ -87,4 +89,20 @@ test("a line without end is cut off", () => {
     const folder = new LogFolder();
     folder.take("x".repeat(longestLine * 3));
     assert.equal(folder.unfinished!.text.length, longestLine);
+});
+
+test("a line takes as much memory as its letters", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const used = (): number => {
+        collect();
+        return process.memoryUsage().heapUsed;
+    };
+    const folder = new LogFolder();
+    const before = used();
+    const lines = Array.from({length: 2000}, () => folder.take(`${"step of a training ".repeat(50)}\n`)).flat();
+    const letters = lines.reduce((sum, line) => sum + line.text.length, 0);
+    const taken = used() - before;
+    assert.ok(taken < 1.5 * letters, `${taken} bytes for ${letters} letters`);
+    assert.equal(lines.length, 2000);
 });

@@ -15,15 +15,21 @@ export function launchChromium(words = []) {
     return chromium.launch({executablePath: chromiumPath, args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion", ...words]});
 }
 
-/// playwright sends a command at the start of each context that this Firefox does not have yet; themes are not chosen here,
-/// so it is left out.
+/// Closes two gaps between playwright and this Firefox. playwright sends a command at the start of each context that this Firefox
+/// doesn't have yet; no test chooses a theme, so it is left out. playwright ignores a download that has neither an id nor a
+/// navigation, as those that a page makes of a Blob; its address is unique, so that becomes its id.
 export async function launchFirefox(preferences = {}) {
     const {firefox} = require("playwright-core");
     const browser = await firefox.launch({executablePath: firefoxPath, channel: "moz-firefox", firefoxUserPrefs: {"ui.prefersReducedMotion": 1, ...preferences}});
     const session = Object.getPrototypeOf(browser._connection.toImpl(browser)._browserSession);
-    const {send} = session;
+    const {send, dispatchMessage} = session;
     session.send = function (method, parameters) {
         return method === "emulation.setMediaFeaturesOverride" ? Promise.resolve({}) : send.call(this, method, parameters);
+    };
+    session.dispatchMessage = function (message) {
+        const {method, params} = message;
+        if (/^browsingContext\.download/.test(method) && !params.download && !params.navigation) params.download = params.url;
+        return dispatchMessage.call(this, message);
     };
     return browser;
 }

@@ -1,4 +1,4 @@
-// What people do with the pages, on a real search: submit by the form, watch, explain, compare, download; on a phone; with
+// A user's ways through the pages, on a real search: submit by the form, watch, explain, compare, download; on a phone; with
 // the keyboard alone; in Chinese. What the pages show is what the command line prints.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
@@ -123,7 +123,7 @@ test("trials are filtered, sorted, chosen and compared", async () => {
     await context.close();
 });
 
-/// What a newcomer writes to use a network of the digits search.
+/// The program that a newcomer writes to use a network of the digits search.
 const useNetwork = `
 import json, sys
 import numpy as np
@@ -147,6 +147,7 @@ test("the best checkpoint is downloaded, is the one on the disk, and gives its r
     await link.waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
     const path = join(stage.folder, "best.tar");
+    assert.equal(download.suggestedFilename(), `checkpoint-${search}-${best.trial}-${best.best_checkpoint.split("/").at(-1)}.tar`);
     await download.saveAs(path);
     const names = execFileSync("tar", ["tf", path], {encoding: "utf8"}).trim().split("\n");
     const file = names.find((name) => !name.endsWith("/"));

@@ -1,9 +1,10 @@
 // Pages that stay open on a live search whose daemon is killed again and again: no error, no growth, and in the end the
-// numbers of the daemon. HPSEARCH_WEB_SOAK=SECONDS: for so long; 10 without. From five minutes on the memory is compared,
-// with what it was after a third of the time or twenty minutes: until then a log may fill its window of 50,000 lines.
+// numbers of the daemon. HPSEARCH_WEB_SOAK=SECONDS sets the duration; the default is 10. From five minutes on, the memory at the
+// end is compared with the memory after a third of the time, at most twenty minutes: by then the window of the log page is full.
 import assert from "node:assert/strict";
 import {after, before, test} from "node:test";
-import {Stage, until} from "./stage.mjs";
+import {Stage} from "./stage.mjs";
+import {heldLines, mostLines, weigh} from "./weigh.mjs";
 
 const seconds = Number(process.env.HPSEARCH_WEB_SOAK ?? 10);
 const isLong = seconds >= 300;
@@ -25,14 +26,6 @@ const submitLong = () => stage.submitScript({name: "long", hyperparameters: spac
 const submitShort = () => stage.submitScript({name: "short", hyperparameters: space, searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 1_000_000, max_concurrent_trials: 2}},
     "sleep 0.7\necho \"HPSEARCH {\\\"step\\\": 1, \\\"loss\\\": $$}\"\n");
 
-async function weigh(session) {
-    await session.send("HeapProfiler.collectGarbage");
-    const {usedSize} = await session.send("Runtime.getHeapUsage");
-    const {metrics} = await session.send("Performance.getMetrics");
-    const of = (name) => metrics.find((each) => each.name === name).value;
-    return {heap: usedSize, nodes: of("Nodes"), listeners: of("JSEventListeners"), busy: of("TaskDuration"), at: of("Timestamp")};
-}
-
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 test(`pages stay right and light over ${seconds} seconds of a live search with restarts of the daemon`, async () => {
@@ -45,9 +38,7 @@ test(`pages stay right and light over ${seconds} seconds of a live search with r
         const page = await context.newPage();
         await page.goto(stage.url + path);
         await page.locator("h1").first().waitFor();
-        const session = await context.newCDPSession(page);
-        await session.send("Performance.enable");
-        tabs.push({path, page, session, samples: []});
+        tabs.push({path, page, samples: []});
     }
     const began = Date.now();
     const age = () => (Date.now() - began) / 1000;
@@ -65,7 +56,7 @@ test(`pages stay right and light over ${seconds} seconds of a live search with r
         }
         if (age() - sampled >= sampleEvery) {
             sampled = age();
-            for (const tab of tabs) tab.samples.push({age: age(), ...await weigh(tab.session)});
+            for (const tab of tabs) tab.samples.push({age: age(), ...await weigh(tab.page)});
             const sum = (name) => tabs.reduce((all, tab) => all + tab.samples.at(-1)[name], 0);
             console.log(`${age().toFixed(0)} s: ${(sum("heap") / 1e6).toFixed(1)} MB, ${sum("nodes")} nodes, ${sum("listeners")} listeners; ${tabs.map(({samples}) => (samples.at(-1).heap / 1e6).toFixed(1)).join(" ")}`);
         }
@@ -73,7 +64,10 @@ test(`pages stay right and light over ${seconds} seconds of a live search with r
     }
     assert.ok(kills >= 1, "the daemon was killed");
 
-    // The end: what the pages show without a reload is what the command line prints.
+    const held = await heldLines(tabs[3].page);
+    assert.ok(held <= mostLines + 1 && (!isLong || held >= mostLines), `the log page holds ${held} lines`);
+
+    // The end: without a reload, the pages show what the command line prints.
     for (const id of [long, short]) stage.hpsearch("kill", String(id));
     for (const id of [long, short]) await stage.untilEnded(id);
     for (const [id, tab] of [[long, tabs[1]], [short, tabs[4]]]) {
@@ -89,9 +83,9 @@ test(`pages stay right and light over ${seconds} seconds of a live search with r
     assert.deepEqual(stage.faults.splice(0), []);
 
     // Two idle minutes are not needed to see whether idle pages work.
-    const before = await Promise.all(tabs.map(({session}) => weigh(session)));
+    const before = await Promise.all(tabs.map(({page}) => weigh(page)));
     await new Promise((wake) => setTimeout(wake, isLong ? 20_000 : 1000));
-    const later = await Promise.all(tabs.map(({session}) => weigh(session)));
+    const later = await Promise.all(tabs.map(({page}) => weigh(page)));
     const busy = tabs.map((_, index) => (later[index].busy - before[index].busy) / (later[index].at - before[index].at));
     console.log(`busy when idle: ${busy.map((share) => `${(share * 100).toFixed(1)} %`).join(" ")}; the daemon was killed ${kills} times`);
     if (isLong) {

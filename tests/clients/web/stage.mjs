@@ -1,4 +1,4 @@
-// What the tests of the pages stand on: a real daemon with a worker, the built pages, and Chromium.
+// The base of the tests of the pages: a real daemon with a worker, the built pages, and Chromium.
 import {spawn, spawnSync} from "node:child_process";
 import {existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";

@@ -1,4 +1,5 @@
-// Saves what the daemon answers as a file. A link can't do that: the browser would send the cookie alone.
+// Saves an answer of the daemon as a file. A link can't do that: the browser would send the cookie without the page key.
+// Browsers keep a large Blob on the disk, so a checkpoint doesn't have to fit into memory.
 import {getRaw} from "./client";
 
 export function saveBlob(content: Blob, name: string): void {

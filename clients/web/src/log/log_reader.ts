@@ -1,7 +1,8 @@
-// Reads the log of an attempt: its end first, older parts when asked for, and what is written meanwhile.
+// Reads the log of an attempt: its end first, other parts when the user scrolls there, and new text while the end is shown.
 import {apiUrl, get, Problem} from "../api/client";
 import {EventStream} from "../api/event_stream";
-import {LogFolder, type LogLine} from "./fold";
+import {utf8Length} from "./fold";
+import {LogWindow} from "./log_window";
 
 export interface LogPart {
     readonly attempt: number;
@@ -11,171 +12,172 @@ export interface LogPart {
     readonly text: string;
 }
 
+interface View {
+    /// Called at most once a frame.
+    readonly changed: () => void;
+    /// Whether the trial still writes.
+    readonly live: () => boolean;
+    /// Whether the user looks at the end of the log: then new lines replace the oldest ones.
+    readonly follows: () => boolean;
+}
+
 const partBytes = 64 * 1024;
-/// More lines than these are dropped at the other end of the log; scrolling back reads them again.
-const mostLines = 50_000;
 const pollEvery = 1000;
 
+/// An answer that reaches the end of the log ends there, even if bytes that aren't UTF-8 make its text longer.
+function endOf(part: LogPart): number {
+    const counted = utf8Length(part.text);
+    const isLast = part.text.includes("\ufffd") && part.size - part.offset <= partBytes;
+    return isLast ? part.size : Math.min(part.size, part.offset + counted);
+}
+
 export class LogReader {
-    lines: LogLine[] = [];
-    unfinished: LogLine | undefined;
-    /// What is loaded, in bytes.
-    from = 0;
-    to = 0;
+    window = new LogWindow();
     size = 0;
-    attempt: number | undefined;
     problem: Problem | undefined;
     loading = true;
-    /// Nothing more comes.
-    ended = false;
+    /// Whether the window reaches the end of the log. New text is read only then.
+    atEnd = false;
 
-    private folder = new LogFolder();
+    private attempt: number | undefined;
     private stopped = false;
     private source: EventStream | undefined;
     private timer: ReturnType<typeof setTimeout> | undefined;
     private readonly abort = new AbortController();
     private frame = 0;
+    /// Counts what was loaded; an answer that another request has overtaken is ignored.
+    private turn = 0;
 
-    /// `path`: "experiments/1/trials/2/log?stream=stdout". `changed` is called at most once a frame.
+    /// `path`: "experiments/1/trials/2/log?stream=stdout".
     constructor(
         private readonly path: string,
-        private readonly changed: () => void,
-        private readonly live: () => boolean,
+        private readonly view: View,
     ) {}
 
-    async open(at: number | undefined): Promise<void> {
-        const start = at === undefined ? "&from_end=1" : `&offset=${Math.max(0, at - partBytes / 2)}`;
-        try {
-            const part = await this.part(`${start}&limit=${partBytes}`);
-            this.attempt = part.attempt;
-            this.from = part.offset;
-            this.folder = new LogFolder(part.offset);
-            this.append(part.text, Math.min(part.size, part.offset + this.bytesOf(part)));
-            this.size = part.size;
-            if (part.offset > 0 && this.lines.length > 0) {
-                // The first line is most likely cut.
-                const first = this.lines.shift()!;
-                this.from = this.lines[0]?.offset ?? first.offset;
-            }
-        } catch (cause) {
-            this.problem = cause instanceof Problem ? cause : new Problem(0, "", String(cause), undefined);
-        }
-        this.loading = false;
-        this.announce();
-        if (!this.stopped) this.follow();
+    /// Opens the log around this byte, or at its end.
+    async open(at?: number): Promise<void> {
+        this.leaveEnd();
+        await this.load(at === undefined ? "&from_end=1" : `&offset=${Math.max(0, at - partBytes / 2)}`, partBytes, (part) => {
+            this.window = LogWindow.on(part.text, part.offset, endOf(part));
+        });
+        if (this.problem || this.window.to >= this.size) this.follow();
     }
 
-    /// Reads the part before what is loaded. Returns how many lines came.
-    async older(): Promise<number> {
-        if (this.from === 0 || this.loading) return 0;
-        this.loading = true;
-        const begin = Math.max(0, this.from - partBytes);
-        try {
-            const part = await this.part(`&offset=${begin}&limit=${this.from - begin}`);
-            const folder = new LogFolder(part.offset);
-            const lines = folder.take(part.text, this.from);
-            const rest = folder.unfinished;
-            if (rest) lines.push(rest);
-            if (begin > 0) lines.shift();
-            const before = this.lines.length;
-            this.from = lines[0]?.offset ?? begin;
-            this.lines = [...lines, ...this.lines];
-            return this.lines.length - before;
-        } catch (cause) {
-            if (cause instanceof Problem) this.problem = cause;
-            return 0;
-        } finally {
-            this.loading = false;
-            this.announce();
-        }
+    /// Reads the part before the window.
+    async older(): Promise<void> {
+        const {window} = this;
+        if (window.from === 0 || this.loading) return;
+        const begin = Math.max(0, window.from - partBytes);
+        await this.load(`&offset=${begin}`, window.from - begin, (part) => {
+            window.moveBack(part.text, part.offset);
+            if (window.to < this.size) this.leaveEnd();
+        });
+    }
+
+    /// Reads the part behind the window.
+    async newer(): Promise<void> {
+        const {window} = this;
+        if (this.atEnd || this.loading) return;
+        await this.load(`&offset=${window.to}`, partBytes, (part) => {
+            window.moveOn(part.text, endOf(part));
+            if (window.to >= part.size || part.text === "") this.follow();
+        });
     }
 
     close(): void {
         this.stopped = true;
         this.abort.abort();
-        this.source?.close();
-        clearTimeout(this.timer);
+        this.leaveEnd();
         cancelAnimationFrame(this.frame);
     }
 
-    private part(query: string): Promise<LogPart> {
-        return get<LogPart>(`${this.path}${query}`, this.abort.signal);
-    }
-
-    /// An answer that reaches the end of the log ends there, whatever its text's bytes were.
-    private bytesOf(part: LogPart): number {
-        const counted = new TextEncoder().encode(part.text).length;
-        return part.offset + counted > part.size || (part.text.includes("\ufffd") && part.size - part.offset <= partBytes)
-            ? part.size - part.offset
-            : counted;
-    }
-
-    private append(text: string, end: number): void {
-        this.lines.push(...this.folder.take(text, end));
-        this.unfinished = this.folder.unfinished;
-        this.to = end;
-        if (this.lines.length > mostLines) {
-            this.lines.splice(0, this.lines.length - mostLines);
-            this.from = this.lines[0]!.offset;
+    private async load(query: string, limit: number, take: (part: LogPart) => void): Promise<void> {
+        this.loading = true;
+        this.turn += 1;
+        const {turn} = this;
+        try {
+            const part = await this.part(`${query}&limit=${limit}`);
+            if (this.stopped || turn !== this.turn) return;
+            this.size = Math.max(this.size, part.size);
+            this.problem = undefined;
+            take(part);
+        } catch (cause) {
+            if (turn === this.turn) this.problem = cause instanceof Problem ? cause : new Problem(0, "", String(cause), undefined);
+        } finally {
+            if (turn === this.turn) this.loading = false;
+            this.announce();
         }
+    }
+
+    /// All parts are of the attempt that was opened: a later attempt has another log.
+    private async part(query: string): Promise<LogPart> {
+        const part = await get<LogPart>(`${this.path}${this.ofAttempt()}${query}`, this.abort.signal);
+        this.attempt ??= part.attempt;
+        return part;
+    }
+
+    private ofAttempt(): string {
+        return this.attempt === undefined || this.path.includes("&attempt=") ? "" : `&attempt=${this.attempt}`;
     }
 
     private announce(): void {
         if (this.frame !== 0 || this.stopped) return;
         this.frame = requestAnimationFrame(() => {
             this.frame = 0;
-            if (!this.stopped) this.changed();
+            if (!this.stopped) this.view.changed();
         });
+    }
+
+    private leaveEnd(): void {
+        this.atEnd = false;
+        this.source?.close();
+        clearTimeout(this.timer);
     }
 
     private follow(): void {
-        const source = new EventStream(apiUrl(`${this.path}&follow=1&offset=${this.to}`));
+        if (this.stopped) return;
+        this.atEnd = true;
+        const source = new EventStream(apiUrl(`${this.path}${this.ofAttempt()}&follow=1&offset=${this.window.to}`));
         this.source = source;
         source.on("log", (event) => {
             const part = JSON.parse(event.data) as {offset: number; text: string};
-            if (part.offset < this.to) return;
+            if (part.offset < this.window.to) return;
             const end = Number(event.lastEventId);
-            this.append(part.text, Number.isFinite(end) && end >= part.offset ? end : part.offset + new TextEncoder().encode(part.text).length);
-            this.size = Math.max(this.size, this.to);
-            this.problem = undefined;
-            this.announce();
+            this.grow(part.text, Number.isFinite(end) && end >= part.offset ? end : part.offset + utf8Length(part.text));
         });
-        source.on("end", () => {
-            this.ended = true;
-            source.close();
-            this.announce();
-        });
+        source.on("end", () => source.close());
         source.onend = (wasOpen) => {
-            if (wasOpen) this.timer = setTimeout(() => this.follow(), pollEvery);
-            else this.poll();
+            this.timer = setTimeout(() => (wasOpen ? this.follow() : void this.poll()), pollEvery);
         };
     }
 
-    /// For a daemon that serves no growing log.
-    private poll(): void {
-        this.timer = setTimeout(async () => {
-            if (document.hidden) {
-                this.poll();
-                return;
-            }
+    private grow(text: string, end: number): void {
+        if (this.view.follows()) this.window.append(text, end);
+        else this.window.extend(text, end);
+        this.size = Math.max(this.size, end);
+        this.problem = undefined;
+        if (this.window.to < this.size) this.leaveEnd();
+        this.announce();
+    }
+
+    /// Reads what was written while the daemon didn't stream the log, and requests the stream again.
+    private async poll(): Promise<void> {
+        const {window} = this;
+        const {to} = window;
+        let isBehind = false;
+        if (!document.hidden) {
             try {
-                let part: LogPart;
-                do {
-                    part = await this.part(`&offset=${this.to}&limit=${partBytes}`);
-                    this.attempt ??= part.attempt;
-                    if (part.text !== "") this.append(part.text, part.offset + this.bytesOf(part));
-                    this.size = part.size;
-                    this.problem = undefined;
-                    this.announce();
-                } while (this.to < part.size && part.text !== "" && !this.stopped);
+                const part = await this.part(`&offset=${to}&limit=${partBytes}`);
+                if (window !== this.window || window.to !== to) return;
+                isBehind = part.text !== "" && endOf(part) < part.size;
+                this.grow(part.text, endOf(part));
             } catch (cause) {
-                if (cause instanceof Problem && this.lines.length === 0) this.problem = cause;
-            }
-            if (!this.stopped && this.live()) this.poll();
-            else {
-                this.ended = true;
+                if (cause instanceof Problem && this.window.lines.length === 0) this.problem = cause;
                 this.announce();
             }
-        }, pollEvery);
+        }
+        if (this.stopped || !this.atEnd) return;
+        if (isBehind) this.timer = setTimeout(() => void this.poll(), 0);
+        else if (this.view.live()) this.follow();
     }
 }

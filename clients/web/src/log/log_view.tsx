@@ -10,7 +10,8 @@ import {WholeSearch} from "./whole_search";
 
 const lineHeight = 20;
 const spare = 20;
-const mostWrapped = 4000;
+/// Closer to an edge of the window than this, the next part is read.
+const nearEdge = 400;
 
 interface Props {
     readonly path: string;
@@ -38,7 +39,7 @@ function Line({
     onPoint: (offset: number) => void;
 }) {
     return (
-        <div class={`log-line${marked ? " marked" : ""}${found ? " found" : ""}`}>
+        <div data-offset={line.offset} class={`log-line${marked ? " marked" : ""}${found ? " found" : ""}`}>
             <button class="log-offset" tabIndex={-1} onClick={() => onPoint(line.offset)} aria-label={t("log.point", {offset: line.offset})}>
                 {error ? "! " : ""}
                 {line.offset}
@@ -62,6 +63,28 @@ function Line({
     );
 }
 
+/// A line at the upper edge of the box, and how far it is above the edge.
+interface Anchor {
+    readonly offset: number;
+    readonly above: number;
+}
+
+/// The first line that isn't completely above the box, by binary search.
+function firstSeen(box: HTMLElement): HTMLElement | undefined {
+    const lines = box.querySelectorAll<HTMLElement>(".log-line");
+    const edge = box.getBoundingClientRect().top;
+    let low = 0;
+    let high = lines.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (lines[middle]!.getBoundingClientRect().bottom > edge) high = middle;
+        else low = middle + 1;
+    }
+    return lines[low];
+}
+
+const aboveEdge = (box: HTMLElement, line: HTMLElement): number => box.getBoundingClientRect().top - line.getBoundingClientRect().top;
+
 export function LogView({path, live, at, onPoint, search, onSearch, wrap, height, error = false}: Props) {
     const [, redraw] = useState(0);
     const [jump, setJump] = useState<number | undefined>(undefined);
@@ -76,20 +99,33 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     alive.current = live;
     const following = useRef(follow);
     following.current = follow;
+    const followEnd = (yes: boolean) => {
+        following.current = yes;
+        setFollow(yes);
+    };
+    const anchor = useRef<Anchor>(undefined);
+    const shownFrom = useRef(0);
+    /// Whether the user scrolled while a part was read.
+    const scrolledOn = useRef(false);
+    /// The place that is already shown, and the reader whose lines were scrolled to it.
+    const placed = useRef<readonly [LogReader, number]>(undefined);
 
     useEffect(() => {
-        const made = new LogReader(
-            path,
-            () => redraw((n) => n + 1),
-            () => alive.current,
-        );
+        const made = new LogReader(path, {
+            changed: () => redraw((n) => n + 1),
+            live: () => alive.current,
+            follows: () => following.current,
+        });
         reader.current = made;
         void made.open(place);
         return () => made.close();
     }, [path, jump]);
 
     const log = reader.current;
-    const lines = log ? (log.unfinished ? [...log.lines, log.unfinished] : log.lines) : [];
+    const part = log?.window;
+    // Within the log, the line without end is the beginning of a line that is not read yet.
+    const unfinished = log && (log.atEnd || log.window.lines.length === 0) ? log.window.unfinished : undefined;
+    const lines = part ? (unfinished ? [...part.lines, unfinished] : part.lines) : [];
     const needle = search.toLowerCase();
     const matches = useMemo(() => {
         if (needle === "") return [];
@@ -98,39 +134,61 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
             if (plainText(line.text).toLowerCase().includes(needle)) found.push(index);
         });
         return found;
-    }, [needle, lines.length, log?.from]);
+    }, [needle, lines.length, part?.from]);
     const foundIndex = matches.length > 0 ? matches[((current % matches.length) + matches.length) % matches.length] : undefined;
 
     useLayoutEffect(() => {
         const element = box.current;
         if (!element) return;
         setTall(element.clientHeight);
-        if (following.current) element.scrollTop = element.scrollHeight;
+        const target = lines.find((line) => place !== undefined && line.offset >= place);
+        if (log && !log.loading && target && place !== undefined && (placed.current?.[0] !== log || placed.current[1] !== place)) {
+            placed.current = [log, place];
+            followEnd(false);
+            if (wrap) element.querySelector(`[data-offset="${target.offset}"]`)?.scrollIntoView({block: "center"});
+            else element.scrollTop = Math.max(0, lines.indexOf(target) * lineHeight - element.clientHeight / 2);
+        } else if (following.current) element.scrollTop = element.scrollHeight;
+        else if (part && part.from !== shownFrom.current && anchor.current) {
+            // Lines came or went above those that the user reads.
+            const {offset, above} = anchor.current;
+            const index = lines.findIndex((line) => line.offset >= offset);
+            const line = wrap ? element.querySelector<HTMLElement>(`[data-offset="${offset}"]`) : null;
+            if (line) element.scrollTop += above - aboveEdge(element, line);
+            else if (!wrap && index >= 0) element.scrollTop = index * lineHeight + above;
+        }
+        shownFrom.current = part?.from ?? 0;
+        setTop(element.scrollTop);
+        if (scrolledOn.current && !log?.loading) {
+            scrolledOn.current = false;
+            scrolled(element);
+        }
     });
     useEffect(() => {
-        const element = box.current;
-        if (place === undefined || !element || lines.length === 0) return;
-        const index = lines.findIndex((line) => line.offset >= place);
-        if (index >= 0 && !wrap) element.scrollTop = Math.max(0, index * lineHeight - element.clientHeight / 2);
-    }, [place, lines.length > 0]);
-    useEffect(() => {
         if (foundIndex === undefined || !box.current) return;
-        setFollow(false);
+        followEnd(false);
         if (wrap) box.current.querySelector(".found")?.scrollIntoView({block: "center"});
         else box.current.scrollTop = Math.max(0, foundIndex * lineHeight - tall / 2);
     }, [needle, current]);
 
-    const scrolled = async (element: HTMLDivElement) => {
-        setTop(element.scrollTop);
-        const end = element.scrollHeight - element.scrollTop - element.clientHeight < 4;
-        if (end !== following.current) setFollow(end);
-        if (element.scrollTop < 400 && log && log.from > 0 && !log.loading) {
-            const added = await log.older();
-            if (added > 0 && !wrap) element.scrollTop += added * lineHeight;
-        }
+    const scrolled = (element: HTMLDivElement) => {
+        const {scrollTop} = element;
+        setTop(scrollTop);
+        const below = element.scrollHeight - scrollTop - element.clientHeight;
+        if (below >= 4) followEnd(false);
+        else if (log?.atEnd) followEnd(true);
+        const index = Math.floor(scrollTop / lineHeight);
+        const line = wrap ? firstSeen(element) : undefined;
+        if (line) anchor.current = {offset: Number(line.dataset["offset"]), above: aboveEdge(element, line)};
+        else if (lines[index]) anchor.current = {offset: lines[index].offset, above: scrollTop - index * lineHeight};
+        if (!log || following.current) return;
+        if (log.loading) scrolledOn.current = true;
+        else if (scrollTop < nearEdge && log.window.from > 0) void log.older();
+        else if (below < nearEdge) void log.newer();
     };
-    const first = wrap ? Math.max(0, lines.length - mostWrapped) : Math.max(0, Math.floor(top / lineHeight) - spare);
+    const first = wrap ? 0 : Math.max(0, Math.floor(top / lineHeight) - spare);
     const last = wrap ? lines.length : Math.min(lines.length, Math.ceil((top + tall) / lineHeight) + spare);
+    const isOpen = log !== undefined && (!log.loading || lines.length > 0);
+    const isPart = log !== undefined && part !== undefined && (part.from > 0 || part.to < log.size);
     return (
         <div class="log">
             <div class="log-bar">
@@ -179,21 +237,27 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
                     )}
                 </form>
                 <span class="push muted small">
-                    {log && !log.loading && !log.problem ? tCount("log.lines", lines.length) : ""}
-                    {log && log.from > 0 ? ` · ${t("log.loaded", {part: formatBytes(log.to - log.from), size: formatBytes(log.size)})}` : ""}
+                    {isOpen && !log.problem ? tCount("log.lines", lines.length) : ""}
+                    {log && isPart ? ` · ${t("log.loaded", {part: formatBytes(part!.to - part!.from), size: formatBytes(log.size)})}` : ""}
                 </span>
                 {!follow && lines.length > 0 && (
-                    <button class="button" onClick={() => setFollow(true)}>
+                    <button
+                        class="button"
+                        onClick={() => {
+                            followEnd(true);
+                            if (log && !log.atEnd) void log.open();
+                        }}
+                    >
                         {t(live ? "log.follow" : "log.to_end")}
                     </button>
                 )}
             </div>
-            {needle !== "" && log && !log.loading && (log.from > 0 || jump !== undefined) && (
+            {needle !== "" && isOpen && (isPart || jump !== undefined) && (
                 <WholeSearch
                     path={path}
                     search={search}
                     onFound={(offset) => {
-                        setFollow(false);
+                        followEnd(false);
                         setJump(offset);
                         onPoint(offset);
                     }}
@@ -214,9 +278,8 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
                     role="log"
                     aria-label={t("log.title")}
                     aria-live="off"
-                    onScroll={(event) => void scrolled(event.currentTarget)}
+                    onScroll={(event) => scrolled(event.currentTarget)}
                 >
-                    {wrap && first > 0 && <p class="muted small log-cut">{t("log.wrapped_cut", {n: formatNumber(mostWrapped)})}</p>}
                     <div style={wrap ? {} : {height: `${lines.length * lineHeight}px`, paddingTop: `${first * lineHeight}px`}}>
                         {lines.slice(first, last).map((line, index) => (
                             <Line

@@ -20,7 +20,7 @@ export function expressionOf(text: string): string {
 }
 
 export function WholeSearch({path, search, onFound}: {path: string; search: string; onFound: (offset: number) => void}) {
-    const [found, setFound] = useState<Found | undefined>(undefined);
+    const [found, setFound] = useState<(Found & {readonly count: number}) | undefined>(undefined);
     const [busy, setBusy] = useState(false);
     const [problem, setProblem] = useState("");
     useEffect(() => {
@@ -33,7 +33,8 @@ export function WholeSearch({path, search, onFound}: {path: string; search: stri
         try {
             const attempt = found ? `&attempt=${found.attempt}` : "";
             const next = await get<Found>(`${path}&q=${encodeURIComponent(expressionOf(search))}&offset=${found?.searched_to ?? 0}${attempt}`);
-            setFound({...next, matches: [...(found?.matches ?? []), ...next.matches]});
+            const matches = [...(found?.matches ?? []), ...next.matches].slice(0, mostShown);
+            setFound({...next, matches, count: (found?.count ?? 0) + next.matches.length});
         } catch (cause) {
             setProblem(cause instanceof Problem ? cause.message : String(cause));
         }
@@ -54,9 +55,9 @@ export function WholeSearch({path, search, onFound}: {path: string; search: stri
             {found && (
                 <>
                     <p class="muted small" role="status">
-                        {found.matches.length === 0 && found.complete ? t("log.no_match") : tCount("log.lines", found.matches.length)}
+                        {found.count === 0 && found.complete ? t("log.no_match") : tCount("log.lines", found.count)}
                     </p>
-                    {found.matches.slice(0, mostShown).map((match) => (
+                    {found.matches.map((match) => (
                         <button key={match.offset} type="button" class="link log-hit" onClick={() => onFound(match.offset)}>
                             <span class="log-offset">{match.offset}</span> {plainText(match.line).slice(0, shownLetters)}
                         </button>
