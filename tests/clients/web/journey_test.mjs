@@ -217,7 +217,7 @@ test("an operator quarantines a worker with a reason and releases it", async () 
     await page.getByRole("menuitem", {name: "Quarantine…"}).click();
     await page.getByLabel("What is wrong with it").fill("its fan is loud");
     await page.getByRole("dialog").getByRole("button", {name: "Quarantine"}).click();
-    await page.getByText("its fan is loud").waitFor();
+    await page.getByText("its fan is loud").first().waitFor();
     await page.locator(".state-mark", {hasText: "Quarantined"}).waitFor();
     await picture(page, "workers");
     await page.getByRole("button", {name: "More"}).click();
