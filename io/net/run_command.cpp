@@ -133,6 +133,7 @@ CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::se
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, out_end.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err_end.get(), STDERR_FILENO);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);  // Ports would stay taken.
   sigset_t none;
   sigset_t all;
   sigemptyset(&none);

@@ -75,7 +75,8 @@ struct BackendCheck {
 
 /// Another scheduler, in which allocations are jobs.
 ///
-/// Threads: functions that say so block, one at a time, on a thread beside the loop; the others only make texts.
+/// Threads: functions that say so block, one at a time, on a thread beside the loop; the others only make
+/// texts.
 class Backend {
  public:
   Backend() = default;
@@ -104,8 +105,8 @@ class Backend {
   [[nodiscard]] virtual BackendCheck check(const JobOrder& order) = 0;
 };
 
-/// The backend with that name in the settings of a queue. For a name that there is not, its check_settings() says
-/// which there are.
+/// The backend with that name in the settings of a queue. For a name that there is not, its check_settings()
+/// says which there are.
 [[nodiscard]] std::unique_ptr<Backend> backend_named(const std::string& name, std::uint64_t cluster);
 
 }  // namespace hpsearch::daemon

@@ -105,7 +105,8 @@ std::vector<std::string> submission_variables(const JobOrder& order) {
 }  // namespace
 
 Programs::Programs(const std::string& name, std::uint64_t cluster)
-    : set_(set_named(name)), cluster_(cluster) {}
+    : set_(set_named(name)), cluster_(cluster) {
+}
 
 Status Programs::check_settings(const engine::QueueSettings& settings) const {
   if (!set_.is_built_in && !set_.name.starts_with('/')) {
@@ -120,8 +121,8 @@ Status Programs::check_settings(const engine::QueueSettings& settings) const {
   if (!set_.is_built_in) {
     for (const std::string& program : {set_.submit, set_.status, set_.cancel}) {
       if (!is_program(program)) {
-        return Error{Errc::bad_request,
-                     "the backend is " + set_.name + ", and " + program + " is no program that the daemon can run"};
+        return Error{Errc::bad_request, "the backend is " + set_.name + ", and " + program +
+                                            " is no program that the daemon can run"};
       }
     }
   }
@@ -196,8 +197,9 @@ Status Programs::cancel(const std::string& job) {
 BackendCheck Programs::check(const JobOrder&) {
   // Nothing asks these schedulers about a job without submitting it.
   const auto jobs = list();
-  return {jobs.has_value(), {jobs ? set_.name + " lists jobs; whether it takes this one is known when it is submitted"
-                                  : set_.name + " does not list jobs: " + jobs.error().message}};
+  return {jobs.has_value(),
+          {jobs ? set_.name + " lists jobs; whether it takes this one is known when it is submitted"
+                : set_.name + " does not list jobs: " + jobs.error().message}};
 }
 
 Result<std::vector<BackendJob>> read_status(std::string_view text, std::uint64_t cluster) {
@@ -215,10 +217,9 @@ Result<std::vector<BackendJob>> read_status(std::string_view text, std::uint64_t
     const auto state =
         std::find_if(states.begin(), states.end(), [&](const State& one) { return one.word == word; });
     if (state == states.end()) {
-      return Error{Errc::bad_request, "line " + std::to_string(number) + " of status is \"" +
-                                          std::string(whole.substr(0, 200)) +
-                                          "\"; it must be ID NAME STATE [REASON], and the state one of " +
-                                          allowed_states()};
+      return Error{Errc::bad_request,
+                   "line " + std::to_string(number) + " of status is \"" + std::string(whole.substr(0, 200)) +
+                       "\"; it must be ID NAME STATE [REASON], and the state one of " + allowed_states()};
     }
     if (auto key = key_in_mark(name, cluster, between)) {
       jobs.push_back({std::string(id), *std::move(key), std::string(word), trimmed(line), state->standing});

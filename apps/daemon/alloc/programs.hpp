@@ -8,10 +8,11 @@
 
 namespace hpsearch::daemon {
 
-/// Three programs that speak to another scheduler. docs/operating/other-schedulers.md says what each gets and prints.
+/// Three programs that speak to another scheduler. docs/operating/other-schedulers.md says what each gets and
+/// prints.
 struct ProgramSet {
-  std::string name;       ///< "pbs"; of a directory its path.
-  bool is_built_in;       ///< The programs are texts for a shell, else paths.
+  std::string name;  ///< "pbs"; of a directory its path.
+  bool is_built_in;  ///< The programs are texts for a shell, else paths.
   std::string submit;
   std::string status;
   std::string cancel;
@@ -42,6 +43,7 @@ class Programs final : public Backend {
 };
 
 /// Jobs of the cluster in the output of a status program. bad_request: a line is none of its lines.
-[[nodiscard]] engine::Result<std::vector<BackendJob>> read_status(std::string_view text, std::uint64_t cluster);
+[[nodiscard]] engine::Result<std::vector<BackendJob>> read_status(std::string_view text,
+                                                                  std::uint64_t cluster);
 
 }  // namespace hpsearch::daemon

@@ -32,16 +32,11 @@ std::string worker_name(const engine::AllocationName& name) {
 
 std::vector<std::string> worker_arguments(const JobOrder& order) {
   const engine::QueueSettings& settings = order.settings;
-  std::vector<std::string> words{"--alloc",
-                                 engine::text_of(order.mark.name),
-                                 "--slots",
-                                 settings.slots ? std::to_string(*settings.slots) : "auto",
-                                 "--idle-timeout",
-                                 seconds_text(settings.idle_timeout),
-                                 "--time-limit",
-                                 seconds_text(settings.time_limit),
-                                 "--give-back",
-                                 seconds_text(settings.give_back)};
+  std::vector<std::string> words{"--alloc",        engine::text_of(order.mark.name),
+                                 "--slots",        settings.slots ? std::to_string(*settings.slots) : "auto",
+                                 "--idle-timeout", seconds_text(settings.idle_timeout),
+                                 "--time-limit",   seconds_text(settings.time_limit),
+                                 "--give-back",    seconds_text(settings.give_back)};
   const auto add = [&words](const char* option, const std::string& value) {
     words.emplace_back(option);
     words.push_back(value);

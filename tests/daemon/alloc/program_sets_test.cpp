@@ -9,7 +9,8 @@
 #include "daemon/alloc/programs.hpp"
 #include "scratch.hpp"
 
-// The sets of programs that are built in, with commands on PATH that print what the schedulers' documents show.
+// The sets of programs that are built in, with commands on PATH that print what the schedulers' documents
+// show.
 
 namespace hpsearch::daemon {
 namespace {
@@ -23,7 +24,8 @@ using Phase = Standing::Phase;
 class Commands {
  public:
   Commands() : path_(std::getenv("PATH")) {
-    ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread.
+    ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(),
+             1);  // NOLINT(concurrency-mt-unsafe): one thread.
   }
   ~Commands() { ::setenv("PATH", path_.c_str(), 1); }  // NOLINT(concurrency-mt-unsafe)
   Commands(const Commands&) = delete;
@@ -42,7 +44,8 @@ class Commands {
     return text_of(scratch_.path().string() + "/" + name + ".call");
   }
   void records(const std::string& name, const std::string& answer) {
-    add(name, "printf '|%s' \"$@\" > " + scratch_.path().string() + "/" + name + ".call\necho '" + answer + "'");
+    add(name,
+        "printf '|%s' \"$@\" > " + scratch_.path().string() + "/" + name + ".call\necho '" + answer + "'");
   }
 
  private:
@@ -77,9 +80,10 @@ TEST(Pbs, SubmitsWithItsOptions) {
   Commands commands;
   commands.records("qsub", "17.server");
   EXPECT_EQ(submitted("pbs").job, "17.server");
-  EXPECT_EQ(commands.call_of("qsub"), "|-N|" JOB
-                                      "3.a1|-l|walltime=1:30:00|-r|n|-j|oe|-o|/alloc/gpu/3/job.out|-V|-q|gpu|/"
-                                      "alloc/gpu/3/job.sh");
+  EXPECT_EQ(commands.call_of("qsub"),
+            "|-N|" JOB
+            "3.a1|-l|walltime=1:30:00|-r|n|-j|oe|-o|/alloc/gpu/3/job.out|-V|-q|gpu|/"
+            "alloc/gpu/3/job.sh");
 }
 
 TEST(Pbs, StatesAreReadFromItsLongList) {
@@ -91,11 +95,16 @@ TEST(Pbs, StatesAreReadFromItsLongList) {
                   "    job_state = Q\n"
                   "    comment = Not Running: Insufficient amount of resource: \n\tngpus\n"
                   "\n"
-                  "Job Id: 2.server\n    Job_Name = " JOB "4.a2\n    job_state = Q\n    comment = Can Never Run: no such node\n\n"
-                  "Job Id: 3.server\n    Job_Name = " JOB "5.a3\n    job_state = R\n    comment = Job run at Mon\n\n"
-                  "Job Id: 4.server\n    Job_Name = " JOB "6.a4\n    job_state = F\n    Exit_status = 0\n\n"
-                  "Job Id: 5.server\n    Job_Name = " JOB "7.a5\n    job_state = F\n    Exit_status = 271\n\n"
-                  "Job Id: 6.server\n    Job_Name = " JOB "8.a6\n    job_state = F\n    Exit_status = -29\n\n"
+                  "Job Id: 2.server\n    Job_Name = " JOB
+                  "4.a2\n    job_state = Q\n    comment = Can Never Run: no such node\n\n"
+                  "Job Id: 3.server\n    Job_Name = " JOB
+                  "5.a3\n    job_state = R\n    comment = Job run at Mon\n\n"
+                  "Job Id: 4.server\n    Job_Name = " JOB
+                  "6.a4\n    job_state = F\n    Exit_status = 0\n\n"
+                  "Job Id: 5.server\n    Job_Name = " JOB
+                  "7.a5\n    job_state = F\n    Exit_status = 271\n\n"
+                  "Job Id: 6.server\n    Job_Name = " JOB
+                  "8.a6\n    job_state = F\n    Exit_status = -29\n\n"
                   "Job Id: 7.server\n    Job_Name = " JOB "9.a7\n    job_state = E\n");
   EXPECT_EQ(jobs_of("pbs"),
             (Seen{{"1.server", "waiting: Not Running: Insufficient amount of resource: ngpus"},
@@ -123,11 +132,12 @@ TEST(Lsf, SubmitsWithItsOptions) {
 
 TEST(Lsf, StatesAreReadFromItsList) {
   Commands commands;
-  commands.prints("bjobs",
-                  "1|PEND|" JOB "3.a1|-|Job slot limit reached;\n2|RUN|" JOB "4.a2|-|-\n3|DONE|" JOB "5.a3|-|-\n"
-                  "4|EXIT|" JOB "6.a4|TERM_RUNLIMIT: job killed after reaching LSF run time limit|-\n"
-                  "5|EXIT|" JOB "7.a5|TERM_OWNER: job killed by owner|-\n6|EXIT|" JOB "8.a6|-|-\n7|SSUSP|" JOB
-                  "9.a7|-|-");
+  commands.prints("bjobs", "1|PEND|" JOB "3.a1|-|Job slot limit reached;\n2|RUN|" JOB "4.a2|-|-\n3|DONE|" JOB
+                           "5.a3|-|-\n"
+                           "4|EXIT|" JOB
+                           "6.a4|TERM_RUNLIMIT: job killed after reaching LSF run time limit|-\n"
+                           "5|EXIT|" JOB "7.a5|TERM_OWNER: job killed by owner|-\n6|EXIT|" JOB
+                           "8.a6|-|-\n7|SSUSP|" JOB "9.a7|-|-");
   EXPECT_EQ(jobs_of("lsf"),
             (Seen{{"1", "waiting: Job slot limit reached;"},
                   {"2", "running"},
@@ -150,9 +160,10 @@ TEST(GridEngine, SubmitsWithItsOptions) {
   Commands commands;
   commands.records("qsub", "17");
   EXPECT_EQ(submitted("gridengine").job, "17");
-  EXPECT_EQ(commands.call_of("qsub"), "|-terse|-N|" JOB
-                                      "3.a1|-l|h_rt=5400|-notify|-r|n|-j|y|-o|/alloc/gpu/3/job.out|-S|/bin/bash|-"
-                                      "V|-q|gpu|/alloc/gpu/3/job.sh");
+  EXPECT_EQ(commands.call_of("qsub"),
+            "|-terse|-N|" JOB
+            "3.a1|-l|h_rt=5400|-notify|-r|n|-j|y|-o|/alloc/gpu/3/job.out|-S|/bin/bash|-"
+            "V|-q|gpu|/alloc/gpu/3/job.sh");
 }
 
 }  // namespace

@@ -38,9 +38,10 @@ void write_program(const std::string& path, const std::string& text) {
 
 TEST(ProgramSets, AreFoundByNameOrDirectory) {
   EXPECT_EQ(problem_with("pbs"), "");
-  EXPECT_EQ(problem_with("pbss"),
-            "the backend is \"pbss\"; it must be slurm, pbs, lsf, gridengine, ray, or the path of a directory, "
-            "from /, with the programs submit, status and cancel");
+  EXPECT_EQ(
+      problem_with("pbss"),
+      "the backend is \"pbss\"; it must be slurm, pbs, lsf, gridengine, ray, or the path of a directory, "
+      "from /, with the programs submit, status and cancel");
   EXPECT_EQ(problem_with("/nowhere"),
             "the backend is /nowhere, and /nowhere/submit is no program that the daemon can run");
   engine::QueueSettings two;
@@ -70,26 +71,29 @@ TEST(ProgramStatus, NamesTheJobsOfThisClusterAndTheirStates) {
 TEST(ProgramStatus, WithAnUnknownStateSaysNothingAboutAnyJob) {
   const auto jobs = read_status("17 hpsearch.00000000000000ff.gpu.3.abc runs\n", cluster);
   ASSERT_FALSE(jobs);
-  EXPECT_EQ(jobs.error().message,
-            "line 1 of status is \"17 hpsearch.00000000000000ff.gpu.3.abc runs\"; it must be ID NAME STATE "
-            "[REASON], and the state one of waiting, will_not_start, running, other, completed, failed, canceled, "
-            "time_limit, preempted, node_failed");
+  EXPECT_EQ(
+      jobs.error().message,
+      "line 1 of status is \"17 hpsearch.00000000000000ff.gpu.3.abc runs\"; it must be ID NAME STATE "
+      "[REASON], and the state one of waiting, will_not_start, running, other, completed, failed, canceled, "
+      "time_limit, preempted, node_failed");
 }
 
 TEST(ProgramsInADirectory, AreRunWithTheJobAndItsVariables) {
   const Scratch directory;
   const std::string path = directory.path().string();
-  write_program(path + "/submit",
-                "printf '%s|' \"$@\" \"$HPSEARCH_JOB_NAME\" \"$HPSEARCH_TIME_LIMIT\" \"$HPSEARCH_OUTPUT\" > " + path +
-                    "/given\necho 17.server\n");
+  write_program(
+      path + "/submit",
+      "printf '%s|' \"$@\" \"$HPSEARCH_JOB_NAME\" \"$HPSEARCH_TIME_LIMIT\" \"$HPSEARCH_OUTPUT\" > " + path +
+          "/given\necho 17.server\n");
   write_program(path + "/status", "echo \"17.server $1gpu.3.0123 running\"\n");
   write_program(path + "/cancel", "echo \"no job $1\" >&2; exit 2\n");
   Programs programs(path, cluster);
   const JobSubmission submitted = programs.submit(order_in("/alloc/gpu/3"));
   EXPECT_EQ(submitted.outcome, JobSubmission::Outcome::taken) << submitted.problem;
   EXPECT_EQ(submitted.job, "17.server");
-  EXPECT_EQ(text_of(path + "/given"),
-            "/alloc/gpu/3/job.sh|-l|gpu=1; rm|hpsearch.00000000000000ff.gpu.3.0123|1800|/alloc/gpu/3/job.out|");
+  EXPECT_EQ(
+      text_of(path + "/given"),
+      "/alloc/gpu/3/job.sh|-l|gpu=1; rm|hpsearch.00000000000000ff.gpu.3.0123|1800|/alloc/gpu/3/job.out|");
   const auto jobs = programs.list();
   ASSERT_TRUE(jobs && jobs->size() == 1);
   EXPECT_EQ(jobs->front().key, "0123");
