@@ -25,7 +25,8 @@ TEST(RunCommand, ProgramsThatAreMissingOrKilledDiffer) {
   const CommandAnswer missing = run_command({"/nowhere/program"}, seconds(20));
   EXPECT_TRUE(missing.was_refused());
   EXPECT_EQ(missing.complaint(), "/nowhere/program cannot be run: No such file or directory");
-  EXPECT_FALSE(run_command({"sh", "-c", "kill -9 $$"}, seconds(20)).was_refused()) << "it may have done its work";
+  EXPECT_FALSE(run_command({"sh", "-c", "kill -9 $$"}, seconds(20)).was_refused())
+      << "it may have done its work";
   const CommandAnswer late = run_command({"sleep", "60"}, seconds(1));
   EXPECT_FALSE(late.was_refused());
   EXPECT_EQ(late.complaint(), "sleep did not answer within 1 s");
