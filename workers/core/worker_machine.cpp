@@ -352,6 +352,10 @@ void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
   carry_out(std::move(out));
 }
 
+void WorkerMachine::on_event(const SendingFiles& sending, Instant /*now*/) {
+  sends_files_ = sending.goes_on;
+}
+
 /// A signal from outside may come again, and later than another one that left more time.
 void WorkerMachine::on_event(const GiveBackAsked& asked, Instant now) {
   constexpr Duration near = Duration::seconds(900);
@@ -731,7 +735,9 @@ void WorkerMachine::end_when_done(Instant now) {
     return;
   }
   abandon_at_.reset();
-  if (!refused && !attempts_.empty()) {
+  // Files on the node of an allocation are gone when it has ended; elsewhere the next worker sends them.
+  const bool must_send = sends_files_ && session_ == Session::ready && !identity_.allocation.empty();
+  if (!refused && (!attempts_.empty() || must_send)) {
     // Waits briefly for the exits: if they are sent now, their trials run elsewhere at once. Exits that are
     // not on disk can't be sent, and a slow disk needs time.
     if (!leave_at_) {
@@ -741,7 +747,8 @@ void WorkerMachine::end_when_done(Instant now) {
       leave_at_ = std::min(*leave_at_, end_of_grace(now));  // Space may become free, but it is unknown when.
     }
     const bool heard = session_ == Session::ready;  // Otherwise the daemon accepts no logs.
-    if (!exits_written_ && std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
+    if (!exits_written_ && !must_send &&
+        std::all_of(attempts_.begin(), attempts_.end(), [heard](const auto& entry) {
           return entry.second.all_written() && !(heard && entry.second.log_pending());
         })) {
       exits_written_ = true;
@@ -770,7 +777,7 @@ std::optional<Instant> WorkerMachine::useless_at() const noexcept {
 
 /// What an allocation costs is of no use then: it ends like a worker that is asked to stop.
 void WorkerMachine::end_when_useless(Instant now) {
-  if (session_ != Session::ready || !attempts_.empty()) {
+  if (session_ != Session::ready || !attempts_.empty() || sends_files_) {
     idle_since_.reset();
   } else if (!idle_since_) {
     idle_since_ = now;

@@ -212,6 +212,45 @@ TEST_F(InAllocation, ATrialKeepsTheWorker) {
   EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
 }
 
+TEST_F(InAllocation, AWorkerThatSendsFilesIsNotIdle) {
+  Stage stage(rules());
+  stage.welcome();
+  stage.step(SendingFiles{true});
+  stage.pass(Duration::seconds(3'600));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  stage.step(SendingFiles{false});
+  stage.pass(Duration::seconds(61));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST_F(InAllocation, AWorkerThatIsAskedToStopSendsItsFilesFirst) {
+  Stage stage({}, {}, rules(), "gpu/17");
+  stage.welcome();
+  stage.step(SendingFiles{true});
+  stage.step(StopAsked{});
+  EXPECT_TRUE(stage.said<proto::Goodbye>().empty()) << "with the session its key would go";
+  stage.step(SendingFiles{false});
+  EXPECT_EQ(stage.said<proto::Goodbye>().size(), 1U);
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST_F(InAllocation, AStoppedWorkerDoesNotWaitForFilesForEver) {
+  Stage stage({}, {}, rules(), "gpu/17");
+  stage.welcome();
+  stage.step(SendingFiles{true});
+  stage.step(StopAsked{});
+  stage.pass(Duration::seconds(61));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, FilesOfAFixedWorkerAreSentByTheNextOne) {
+  Stage stage;
+  stage.welcome();
+  stage.step(SendingFiles{true});
+  stage.step(StopAsked{});
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
 TEST_F(InAllocation, AWorkerWithoutADaemonEndsItsPrograms) {
   Stage stage(rules());
   stage.welcome();

@@ -277,6 +277,7 @@ void FileDelivery::begin() {
   }
   again_ = false;
   running_ = true;
+  says_(true);
   background_.run([this, daemon = daemon_, store = store_]() -> net::Background::Afterwards {
     const std::scoped_lock lock(one_at_a_time_);
     const bool left = send_each(daemon, store, stop_);
@@ -284,7 +285,10 @@ void FileDelivery::begin() {
       running_ = false;
       if (again_) {
         begin();
-      } else if (left) {
+        return;
+      }
+      says_(false);
+      if (left) {
         wait_ = wait_ == 0ms ? first_wait : std::min(wait_ * 2, longest_wait);
         retry_ = loop_.after(wait_, [this] { begin(); });
       } else {

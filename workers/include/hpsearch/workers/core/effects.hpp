@@ -141,6 +141,10 @@ struct LogHandedOver {
   std::uint64_t delivery = 0;
   std::string problem;  ///< Why the daemon doesn't have all of it, or "".
 };
+/// Files that programs left are being sent to the daemon, or no longer.
+struct SendingFiles {
+  bool goes_on = false;
+};
 /// The worker should end: gracefully the first time, at once the second time.
 struct StopAsked {};
 /// Another scheduler takes the machine back after this time: programs save what they have and end. The time
@@ -161,8 +165,8 @@ struct TimePassed {};
 using Input = std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramStarted, ProgramNotStarted,
                            ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
                            ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten,
-                           LogWasRead, LogHandedOver, StopAsked, LeaveAsked, TimePassed, DevicesJudged,
-                           DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned>;
+                           LogWasRead, LogHandedOver, SendingFiles, StopAsked, LeaveAsked, TimePassed,
+                           DevicesJudged, DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned>;
 
 // --- effects, carried out in order ---
 

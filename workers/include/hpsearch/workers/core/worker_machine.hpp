@@ -136,6 +136,7 @@ class WorkerMachine {
   void on_event(const JournalNotWritten& not_written, engine::Instant now);
   void on_event(const LogWasRead& read, engine::Instant now);
   void on_event(const LogHandedOver& handed, engine::Instant now);
+  void on_event(const SendingFiles& sending, engine::Instant now);
   void on_event(const StopAsked& asked, engine::Instant now);
   void on_event(const GiveBackAsked& asked, engine::Instant now);
   void on_event(const TimeLeftLearned& learned, engine::Instant now);
@@ -256,6 +257,7 @@ class WorkerMachine {
   bool over_ = false;
   engine::Instant stop_asked_at_;
   bool exits_written_ = false;  ///< Every exit is on disk.
+  bool sends_files_ = false;
   std::optional<engine::Instant>
       leave_at_;  ///< While ending: programs have exited, and acknowledgements may still come.
   std::optional<engine::Instant>

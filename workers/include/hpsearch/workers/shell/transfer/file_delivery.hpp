@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -38,8 +39,10 @@ struct FilesSent {
 /// Threads: the loop's, but for send_all().
 class FileDelivery {
  public:
-  FileDelivery(net::Loop& loop, KeptFiles& kept, std::stop_token stop)
-      : loop_(loop), kept_(kept), stop_(std::move(stop)), background_(loop) {}
+  /// `says`: called on the loop when files are being sent, and when they no longer are: all are there, or
+  /// none can be sent for a while.
+  FileDelivery(net::Loop& loop, KeptFiles& kept, std::stop_token stop, std::function<void(bool)> says)
+      : loop_(loop), kept_(kept), stop_(std::move(stop)), says_(std::move(says)), background_(loop) {}
 
   /// Who takes them from now on, for that store.
   void in_session(DaemonAccess daemon, std::uint64_t store);
@@ -57,6 +60,7 @@ class FileDelivery {
   net::Loop& loop_;
   KeptFiles& kept_;
   std::stop_token stop_;
+  std::function<void(bool)> says_;
   std::timed_mutex one_at_a_time_;
   DaemonAccess daemon_;
   std::uint64_t store_ = 0;
