@@ -19,9 +19,6 @@ class SlurmWallTime(slurm_queue_test.QueueCase):
     def minutes_left(self):
         return (self.worker()["ends_at"] - time.time()) / 60
 
-    def restarts(self, experiment):
-        return sum(trial["restarts"] for trial in self.cluster.trials(experiment))
-
     def lost_steps(self):
         """Steps that were trained and trained again, and all steps."""
         steps = self.ledger.of("step")

@@ -36,6 +36,20 @@ TEST(Queue, NamesOfAllocationsAreReadBack) {
   }
 }
 
+TEST(Queue, AttemptsThatEndWithTheirAllocationSpeakNeitherAgainstWorkerNorTrial) {
+  QueueCluster cluster;
+  cluster.add(QueueCluster::settings());
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const WorkerId worker = cluster.join_in(cluster.plan_all().front());
+  ASSERT_EQ(cluster.attempts.size(), 1U);
+  ExitReport evicted;
+  evicted.cause = ExitReport::Cause::ended_by_agent;
+  cluster.send(cluster.attempts.begin()->first, evicted);
+  EXPECT_EQ(rest_of(cluster.engine.workers().at(worker), cluster.now), std::nullopt);
+  EXPECT_TRUE(cluster.engine.workers().at(worker).failed_starts.empty());
+  EXPECT_FALSE(cluster.trial(id, 0).failure_history.has_value());
+}
+
 TEST(Queue, PausesItselfAfterThreeRefusals) {
   QueueCluster cluster;
   cluster.add(QueueCluster::settings());
