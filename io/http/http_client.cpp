@@ -1,6 +1,6 @@
 #include <boost/beast/http.hpp>
 
-#include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/http/tls_request.hpp"
 #include "http/outgoing_request.hpp"
 #include "net/asio.hpp"
 
@@ -14,9 +14,16 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
                                           const std::string& target, const std::string& body,
                                           std::chrono::milliseconds timeout, const HttpHeaders& headers,
                                           AnswerLimit limit) {
+  return tls_request(address, method, target, body, timeout, headers, limit, {});
+}
+
+engine::Result<HttpResponse> tls_request(const std::string& address, const std::string& method,
+                                         const std::string& target, const std::string& body,
+                                         std::chrono::milliseconds timeout, const HttpHeaders& headers,
+                                         AnswerLimit limit, const TlsClient& tls) {
   try {
     asio::io_context io{1};
-    auto prepared = OutgoingRequest::prepare(io, address, method, target, body, headers);
+    auto prepared = OutgoingRequest::prepare(io, address, method, target, body, headers, tls);
     if (!prepared) {
       return prepared.error();
     }
@@ -58,7 +65,7 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
     }
     response.body = std::move(message.body());
     return response;
-  } catch (const std::exception& error) {  // A method or header that cannot be spelled in HTTP.
+  } catch (const std::exception& error) {  // A method, a header or a certificate that cannot be used.
     return Error{Errc::bad_request, "cannot ask " + address + ": " + error.what()};
   }
 }

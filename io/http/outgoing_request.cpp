@@ -27,7 +27,7 @@ OutgoingRequest::OutgoingRequest(asio::io_context& io, std::shared_ptr<asio::ssl
 
 engine::Result<std::unique_ptr<OutgoingRequest>> OutgoingRequest::prepare(
     asio::io_context& io, const std::string& address, const std::string& method, const std::string& target,
-    const std::string& body, const HttpHeaders& headers) {
+    const std::string& body, const HttpHeaders& headers, const TlsClient& tls) {
   const auto place = read_http_address(address);
   if (!place) {
     return Error{Errc::bad_request, "'" + address +
@@ -36,7 +36,7 @@ engine::Result<std::unique_ptr<OutgoingRequest>> OutgoingRequest::prepare(
   }
   const std::string host = place->tcp.host;
   auto question = std::make_unique<OutgoingRequest>(
-      io, place->tls ? client_context(place->fingerprint, host) : nullptr, *place);
+      io, place->tls ? client_context(place->fingerprint, host, tls) : nullptr, *place);
   question->address_ = address;
   const auto unknown = [&](const std::string& why) {
     return Error{Errc::unavailable, "cannot find " + address + ": " + why};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hpsearch/io/http/http.hpp"
+#include "hpsearch/io/net/tls_client.hpp"
 #include "http/http_stream.hpp"
 #include "http/http_text.hpp"
 #include "net/asio.hpp"
@@ -24,7 +25,7 @@ class OutgoingRequest {
   /// at a method or a header that cannot be spelled.
   [[nodiscard]] static engine::Result<std::unique_ptr<OutgoingRequest>> prepare(
       asio::io_context& io, const std::string& address, const std::string& method, const std::string& target,
-      const std::string& body, const HttpHeaders& headers);
+      const std::string& body, const HttpHeaders& headers, const TlsClient& tls = {});
 
   /// Runs `sent` when the answer may be read; not where note() was given an error on the way. The deadline of
   /// `stream` covers all of it.

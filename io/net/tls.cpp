@@ -158,12 +158,17 @@ std::string fingerprint_of(X509* certificate) {
   return engine::hex_of(std::as_bytes(std::span(digest).first(size)));
 }
 
-std::shared_ptr<asio::ssl::context> client_context(const std::string& fingerprint, const std::string& host) {
+std::shared_ptr<asio::ssl::context> client_context(const std::string& fingerprint, const std::string& host,
+                                                   const TlsClient& tls) {
   auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
   harden(*context);
   context->set_verify_mode(asio::ssl::verify_peer);
   if (fingerprint.empty()) {
-    context->set_default_verify_paths();
+    if (tls.authorities.empty()) {
+      context->set_default_verify_paths();
+    } else {
+      context->add_certificate_authority(asio::buffer(tls.authorities));
+    }
     context->set_verify_callback(asio::ssl::host_name_verification(host));
   } else {
     // The pinned certificate is right whoever signed it and whatever it names.
@@ -172,6 +177,10 @@ std::shared_ptr<asio::ssl::context> client_context(const std::string& fingerprin
       return X509_STORE_CTX_get_error_depth(store) != 0 ||
              fingerprint_of(X509_STORE_CTX_get_current_cert(store)) == fingerprint;
     });
+  }
+  if (!tls.certificate.empty()) {
+    context->use_certificate_chain(asio::buffer(tls.certificate));
+    context->use_private_key(asio::buffer(tls.key), asio::ssl::context::pem);
   }
   return context;
 }

@@ -151,7 +151,10 @@ std::int64_t accelerators_of(const Value& container) {
 Value pod_template_of(const TrialJob& job) {
   const Value& given = job.groups[0].pod_template;
   Value::Map spec = *member_of(given, "spec").as_map();
-  spec.erase("restartPolicy");
+  for (const char* key :
+       {"restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds", "hostname", "subdomain"}) {
+    spec.erase(key);  // A queue sets them.
+  }
   Value::List containers;
   for (const Value& one : *containers_of(given)) {
     if (!(one == job.container)) {

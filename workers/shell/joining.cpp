@@ -156,7 +156,8 @@ Result<std::string> invite_text(const std::string& given) {
   }
   const std::string path = given.substr(1);
   struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 077U) != 0) {
+  if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 077U) != 0 &&
+      info.st_uid == ::geteuid()) {
     net::log(net::Level::warning,
              path + " can be read by other users, who can join with it, too: chmod 600 " + path);
   }

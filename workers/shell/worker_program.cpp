@@ -40,6 +40,7 @@
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/devices/worker_slots.hpp"
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/init_process.hpp"
 #include "hpsearch/workers/shell/joining.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
@@ -92,6 +93,7 @@ struct Arguments {
   std::optional<double> time_limit;
   std::string ends_from;
   double give_back = 180;
+  std::optional<double> stop_within;
 };
 
 int fail(int status, const std::string& message) {
@@ -523,10 +525,15 @@ int run(Arguments arguments) {
     worker.stop();
   };
   const bool in_allocation = !options->allocation.empty();
-  const auto give_back = [&worker, &options](int number) {
+  const engine::Duration stop_within =
+      arguments.stop_within
+          ? engine::Duration::micros(static_cast<std::int64_t>(*arguments.stop_within * 1'000'000))
+          : options->rules.attempt.grace;
+  const auto give_back = [&worker, &options, stop_within](int number) {
     const bool is_warning = number != SIGTERM;
     net::log(net::Level::info, is_warning ? "warned that the job ends soon" : "asked to stop");
-    worker.give_back(is_warning ? options->rules.give_back : options->rules.attempt.grace, is_warning);
+    const engine::Duration within = is_warning ? options->rules.give_back : stop_within;
+    worker.give_back(within, is_warning);
   };
   const net::Watch signals = loop.on_signals({SIGINT}, stop);
   const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
@@ -673,6 +680,10 @@ int main_of(int argc, char** argv) {
                  "end (180)")
       ->check(CLI::Range(1.0, 86'400.0))
       ->group("Allocations");
+  app.add_option("--stop-within", arguments.stop_within,
+                 "With --alloc: seconds after SIGTERM in which programs save a checkpoint and end (--grace)")
+      ->check(CLI::Range(1.0, 86'400.0))
+      ->group("Allocations");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   CLI::App& join = *app.add_subcommand(
       "join",
@@ -697,6 +708,7 @@ int main_of(int argc, char** argv) {
 }  // namespace
 
 int run_worker_program(int argc, char** argv) {
+  become_init_if_first();
   try {
     return main_of(argc, argv);
   } catch (const std::exception& error) {

@@ -249,7 +249,9 @@ int list(const Server& server, const Output& output) {
   for (const api::Queue& queue : queues->queues) {
     std::string arguments;
     for (const std::string& word : queue.settings.arguments) {
-      arguments += (arguments.empty() ? "" : " ") + printable(word);
+      constexpr std::size_t longest = 60;  // A pod template is one word.
+      arguments += (arguments.empty() ? "" : " ") +
+                   (word.size() > longest ? printable(word.substr(0, longest)) + "…" : printable(word));
     }
     table.add({queue.name, queue.state,
                std::to_string(queue.joined) + " of " + std::to_string(queue.settings.max_workers),

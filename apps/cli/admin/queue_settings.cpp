@@ -38,6 +38,37 @@ Outcome<std::uint64_t> count_from(const std::string& option, const std::string& 
   return *number;
 }
 
+/// A queue on Kubernetes gets the content of a pod template, because its daemon may be on another machine:
+/// the word after --pod-template is a file here and JSON there.
+Outcome<std::vector<std::string>> with_pod_template(const std::string& backend,
+                                                    std::vector<std::string> words) {
+  constexpr std::string_view option = "--pod-template";
+  if (backend != "kubernetes" && !backend.starts_with("kubernetes/")) {
+    return words;
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_joined = words[i].starts_with(std::string(option) + "=");
+    if (!is_joined && (words[i] != option || i + 1 == words.size())) {
+      continue;
+    }
+    const std::string file = is_joined ? words[i].substr(option.size() + 1) : words[i + 1];
+    const LoadedText loaded = load_text(file);
+    if (!loaded.problem.empty()) {
+      return usage_failure(loaded.problem);
+    }
+    const ReadText read = read_experiment_text(loaded.text);
+    if (!read.problems.empty() || !read.tree) {
+      return usage_failure(read.problems.empty() ? file + ": it has no pod template"
+                                                 : yaml::to_text(file, read.problems.front()));
+    }
+    words[i] = option;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                words.begin() + static_cast<std::ptrdiff_t>(i) + (is_joined ? 1 : 2));
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(++i), engine::compact_json(*read.tree));
+  }
+  return words;
+}
+
 }  // namespace
 
 std::optional<Failure> change_setting(api::QueueSettings& settings, const std::string& key,
@@ -122,7 +153,11 @@ api::QueueSettings usual_queue_settings() {
 Outcome<api::QueueRequest> queue_request(const AllocOptions& options) {
   api::QueueRequest request{options.queue, usual_queue_settings()};
   request.settings.backend = options.backend;
-  request.settings.arguments = options.arguments;
+  auto words = with_pod_template(options.backend, options.arguments);
+  if (!words) {
+    return words.failure();
+  }
+  request.settings.arguments = *std::move(words);
   for (const auto& [key, text] : options.settings) {
     if (auto failure = change_setting(request.settings, key, text)) {
       return *std::move(failure);
@@ -236,6 +271,11 @@ Outcome<std::vector<api::QueueRequest>> queues_in_file(const std::string& file) 
         return wrong_in_file(file, read.lines, *std::move(problem));
       }
     }
+    auto words = with_pod_template(queue.settings.backend, std::move(queue.settings.arguments));
+    if (!words) {
+      return words.failure();
+    }
+    queue.settings.arguments = *std::move(words);
     queue.settings.max_workers = std::max(queue.settings.max_workers, queue.settings.workers);
     wanted.push_back(std::move(queue));
   }

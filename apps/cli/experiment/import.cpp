@@ -74,11 +74,13 @@ std::string written_to(const std::string& path, const std::string& text) {
 }
 
 constexpr std::string_view about_pod_template =
-    "# The pod of a trial, as a template for the workers of a queue on Kubernetes. hpsearch doesn't have "
-    "such queues\n"
-    "# yet, and no command reads this file; `hpsearch import` keeps it for them. The image needs the program "
-    "and\n"
-    "# hpsearch-worker. The command, its variables and what hpsearch sets itself are left out.\n";
+    "# The pod of a trial, as a template for the workers of a queue on Kubernetes: hpsearch alloc add "
+    "kubernetes "
+    "--name NAME\n"
+    "# -- --pod-template FILE. The image needs the program and hpsearch-worker, or give another one with "
+    "--image. "
+    "The command,\n"
+    "# its variables and what a queue sets itself are left out.\n";
 
 /// Writes new files only, both or none. Returns a problem, or "".
 std::string write_files(const ImportOptions& options, const std::string& experiment,

@@ -255,7 +255,7 @@ std::vector<CLI::Option*> add_queue_options(CLI::App& to, AllocOptions& options)
 
 void add_alloc_verbs(VerbBuilder& build) {
   CLI::App& group = *build.app.add_subcommand(
-      "alloc", "Manage queues that ask Slurm or another scheduler for workers when trials wait");
+      "alloc", "Manage queues that ask Slurm, Kubernetes or another scheduler for workers when trials wait");
   group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about) -> CLI::App& {
@@ -269,10 +269,10 @@ void add_alloc_verbs(VerbBuilder& build) {
   };
   CLI::App& adding = add_verb("add", "Add a queue, after a check that its allocations could start");
   adding
-      .add_option(
-          "BACKEND", build.given.alloc.backend,
-          "The other scheduler: slurm, pbs, lsf, gridengine, ray, or the path of a directory, from /, with\n"
-          "the programs submit, status and cancel")
+      .add_option("BACKEND", build.given.alloc.backend,
+                  "The other scheduler: slurm, kubernetes, kubernetes/NAMESPACE, pbs, lsf, gridengine, ray, "
+                  "or the path\n"
+                  "of a directory, from /, with the programs submit, status and cancel")
       ->required()
       ->check(not_empty());
   adding.add_option("--name", build.given.alloc.queue, "Name of the queue: lower-case letters, digits and -")
@@ -287,8 +287,11 @@ void add_alloc_verbs(VerbBuilder& build) {
   adding
       .add_option("--label", build.given.alloc.labels, "KEY=VALUE, a label of its workers. Can be repeated")
       ->take_all();
-  adding.add_option("ARGUMENT", build.given.alloc.arguments,
-                    "After --: arguments for the command that submits a job, as -p gpu");
+  adding.add_option(
+      "ARGUMENT", build.given.alloc.arguments,
+      "After --: arguments for the command that submits a job, as -p gpu; for kubernetes: --image\n"
+      "IMAGE, --gpus N, --gpu-resource NAME, --cpu N, --memory SIZE, --pod-template FILE, --worker\n"
+      "PROGRAM, --kueue-queue NAME, --scheduler-name NAME");
   CLI::App& applying = add_verb("apply", "Add and change queues until they are as in a file");
   applying
       .add_option(

@@ -302,8 +302,21 @@ void Allocator::look(Controller& controller) {
     return now - entry.second.canceled_at < look_often;
   });
   controller.next_look = now + (is_canceling ? look_soon : look_often);
-  controller.work->run([this, &controller] {
-    return [this, &controller, jobs = controller.backend->list()] {
+  std::map<std::string, std::string> directories;  // Those of live allocations, by their keys.
+  if (controller.backend->has_output_elsewhere()) {
+    for (const AllocationRecord& allocation : live_at(controller)) {
+      directories.emplace(allocation.key, directory_of(allocation.name));
+    }
+  }
+  controller.work->run([this, &controller, directories = std::move(directories)] {
+    auto jobs = controller.backend->list();
+    for (const BackendJob& job : jobs ? *jobs : std::vector<BackendJob>()) {
+      const auto found = directories.find(job.key);
+      if (found != directories.end() && job.standing.phase == Standing::Phase::ended) {
+        controller.backend->fetch_output(job.id, found->second);
+      }
+    }
+    return [this, &controller, jobs = std::move(jobs)] {
       controller.is_looking = false;
       take_list(controller, jobs);
     };
@@ -357,6 +370,14 @@ void Allocator::take_job(Controller& controller, const AllocationRecord& allocat
   Watched& watched = watched_[allocation.name];
   watched.absent_looks = 0;
   if (allocation.job != job.id) {
+    if (controller.backend->may_submit_again() && allocation.canceling.empty() &&
+        job.standing.phase != Phase::ended) {
+      // Its submission was not answered, or the daemon ended in it: what the job lacks is made now.
+      if (!watched.is_submitting) {
+        submit(allocation.name);
+      }
+      return;
+    }
     static_cast<void>(runtime_.perform(engine::NoteSubmitted{allocation.name, job.id}));
   }
   const Standing& standing = job.standing;
@@ -395,10 +416,15 @@ void Allocator::take_absence(const Controller& controller, const AllocationRecor
   if (watched.absent_looks++ == 0) {
     watched.absent_since = now;
   }
-  if (watched.absent_looks < looks_until_sure || now - watched.absent_since < sure_absence) {
+  const bool is_to_be_submitted =
+      allocation.state == AllocationRecord::State::wanted && allocation.canceling.empty();
+  const bool is_sure =
+      (is_to_be_submitted && controller.backend->may_submit_again()) ||
+      (watched.absent_looks >= looks_until_sure && now - watched.absent_since >= sure_absence);
+  if (!is_sure) {
     return;
   }
-  if (allocation.state != AllocationRecord::State::wanted || !allocation.canceling.empty()) {
+  if (!is_to_be_submitted) {
     end(allocation.name, AllocationEnd::vanished, controller.name + " knows nothing of it", false);
   } else {
     submit(allocation.name);
@@ -482,6 +508,21 @@ void Allocator::check(const std::string& queue, const QueueSettings& settings,
 std::string Allocator::reason_of(const AllocationName& name) const {
   const auto found = watched_.find(name);
   return found == watched_.end() ? "" : found->second.reason;
+}
+
+void Allocator::read_log(const AllocationName& name, std::size_t most,
+                         std::function<void(const engine::Result<std::string>&)> then) {
+  const AllocationRecord* known = runtime_.engine().find(name);
+  if (known == nullptr || known->job.empty() || !controller_of(name).backend->has_output_elsewhere()) {
+    then(log_of(name, most));
+    return;
+  }
+  Controller& there = controller_of(name);
+  there.work->run(
+      [this, &there, name, most, job = known->job, directory = directory_of(name), then = std::move(then)] {
+        there.backend->fetch_output(job, directory);
+        return [this, name, most, then] { then(log_of(name, most)); };
+      });
 }
 
 engine::Result<std::string> Allocator::log_of(const AllocationName& name, std::size_t most) const {

@@ -60,8 +60,8 @@ class Allocator {
   [[nodiscard]] std::string reason_of(const engine::AllocationName& name) const;
 
   /// The output of the allocation so far; not_found: none. At most the last `most` bytes of each node.
-  [[nodiscard]] engine::Result<std::string> log_of(const engine::AllocationName& name,
-                                                   std::size_t most) const;
+  void read_log(const engine::AllocationName& name, std::size_t most,
+                std::function<void(const engine::Result<std::string>&)> then);
 
  private:
   /// Facts about an allocation that are not in the log.
@@ -89,6 +89,9 @@ class Allocator {
 
   void tick();
   void clean_up();
+  /// The output that is in the directory of the allocation.
+  [[nodiscard]] engine::Result<std::string> log_of(const engine::AllocationName& name,
+                                                   std::size_t most) const;
   [[nodiscard]] Controller& controller(const std::string& backend);
   /// The one of an allocation that the engine knows.
   [[nodiscard]] Controller& controller_of(const engine::AllocationName& name);

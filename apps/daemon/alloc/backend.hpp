@@ -95,6 +95,11 @@ class Backend {
   /// The command that ends the job, for people.
   [[nodiscard]] virtual std::string cancel_text(const std::string& job) const = 0;
 
+  /// Whether a job that is submitted twice is still one job.
+  [[nodiscard]] virtual bool may_submit_again() const { return false; }
+  /// Whether fetch_output() is needed: jobs do not write into the directories of their allocations.
+  [[nodiscard]] virtual bool has_output_elsewhere() const { return false; }
+
   /// Submits the job, whose files are there. Blocks.
   [[nodiscard]] virtual JobSubmission submit(const JobOrder& order) = 0;
   /// The jobs of this cluster. An error: nothing is known about any job. Blocks.
@@ -103,6 +108,9 @@ class Backend {
   [[nodiscard]] virtual engine::Status cancel(const std::string& job) = 0;
   /// The files of the order are in a directory for this check alone. Blocks.
   [[nodiscard]] virtual BackendCheck check(const JobOrder& order) = 0;
+  /// Writes the output of a job into NAME.out files in the directory of its allocation, as far as it is still
+  /// there. Blocks.
+  virtual void fetch_output(const std::string& /*job*/, const std::string& /*directory*/) {}
 };
 
 /// The backend with that name in the settings of a queue. For a name that there is not, its check_settings()

@@ -114,7 +114,8 @@ Status Programs::check_settings(const engine::QueueSettings& settings) const {
     for (const ProgramSet& set : built_in_sets()) {
       known += ", " + set.name;
     }
-    return Error{Errc::bad_request, "the backend is \"" + set_.name + "\"; it must be slurm" + known +
+    return Error{Errc::bad_request, "the backend is \"" + set_.name +
+                                        "\"; it must be slurm, kubernetes, kubernetes/NAMESPACE" + known +
                                         ", or the path of a directory, from /, with the programs submit, "
                                         "status and cancel"};
   }

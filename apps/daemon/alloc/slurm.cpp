@@ -314,14 +314,15 @@ JobSubmission Slurm::submit(const JobOrder& order) {
 engine::Result<std::vector<BackendJob>> Slurm::list() {
   const net::CommandAnswer answer = run(slurm::job_list());
   if (!answer.succeeded()) {
-    return Error{Errc::unavailable, answer.complaint()};
+    return engine::Error{engine::Errc::unavailable, answer.complaint()};
   }
   return slurm::read_jobs(answer.output, cluster_);
 }
 
 engine::Status Slurm::cancel(const std::string& job) {
   const net::CommandAnswer answer = run({"scancel", "--", job});
-  return answer.succeeded() ? engine::Status(engine::Done{}) : Error{Errc::unavailable, answer.complaint()};
+  return answer.succeeded() ? engine::Status(engine::Done{})
+                            : engine::Error{engine::Errc::unavailable, answer.complaint()};
 }
 
 BackendCheck Slurm::check(const JobOrder& order) {

@@ -386,6 +386,9 @@ class Daemon {
     if (!endpoint.starts_with(tcp)) {
       return "";
     }
+    if (!options_.advertise.empty()) {
+      return net::endpoint_for_others(endpoint, options_.advertise);
+    }
     const std::string place = endpoint.substr(tcp.size());
     if (!net::is_any_address(net::host_of(place))) {
       return endpoint;
@@ -425,6 +428,7 @@ class Daemon {
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
                             .invites = invites_ ? &*invites_ : nullptr,
+                            .advertised = options_.advertise,
                             .allocator = &*allocator_,
                             .pages = &pages_,
                             .open_http_port = [this] { return open_http_port(); },

@@ -98,6 +98,11 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
          "Address for workers: tcp://HOST:PORT for those with an allowed key (hpsearch keys), port 0 selects "
          "a free port; or ipc:///PATH for the daemon's user and root (default: workers.sock in --state-dir)")
       ->type_name("ADDRESS");
+  app.add_option(
+         "--advertise", options.advertise,
+         "Where workers of other machines reach the port of --workers: HOST or HOST:PORT, in invites and for "
+         "queues, as behind a Service of Kubernetes (default: the name of this machine)")
+      ->type_name("HOST[:PORT]");
   app.add_flag(
       "--workers-open", options.workers_open,
       "Accept every worker that reaches the TCP port of --workers, without a key and without encryption");

@@ -27,6 +27,7 @@ struct Options {
   std::string http_base_path;   ///< "/hpsearch": all paths are served below it as well; "" = no base path.
   std::string web_root;         ///< Directory with the pages; "" = those in the program.
   std::string workers;          ///< "" = workers.sock in the state directory.
+  std::string advertise;        ///< "HOST" or "HOST:PORT" for workers; "" = as `workers` has it.
   bool workers_open = false;    ///< Over TCP workers need no key.
   std::string checkpoint_root;  ///< For experiments that name no storage; "" = in the state directory.
   double lost_after_seconds = 300;

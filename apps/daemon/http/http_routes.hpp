@@ -46,6 +46,7 @@ struct AboutDaemon {
   Sessions* sessions = nullptr;              ///< Null: browsers cannot sign in.
   Tokens* tokens = nullptr;                  ///< Null if there are no files.
   Invites* invites = nullptr;                ///< Null if workers need no keys.
+  std::string advertised{};                  ///< Address for workers of others, if an operator has set one.
   Allocator* allocator = nullptr;            ///< Null: the daemon asks no other scheduler for allocations.
   const Pages* pages = nullptr;              ///< Null: the files embedded in the program.
   /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:

@@ -96,7 +96,8 @@ void create_invite(RequestContext& context, Call call) {
     call.reply(failure("the invite's description is wrong", problems));
     return;
   }
-  request.endpoint = net::endpoint_for_others(context.sessions.endpoint(), request.endpoint);
+  request.endpoint = net::endpoint_for_others(
+      context.sessions.endpoint(), request.endpoint.empty() ? context.about.advertised : request.endpoint);
   request.creator = call.caller.name;
   context.about.checks->run([invites = context.about.invites, reply = call.reply,
                              request = std::move(request), now = context.runtime.now()] {

@@ -160,9 +160,10 @@ void show_allocation_log(RequestContext& context, Call call) {
     call.reply(failure(queue ? no_allocator() : queue.error()));
     return;
   }
-  const auto text =
-      context.about.allocator->log_of({(*queue)->name, call.numbers.at(0)}, most_allocation_log);
-  context.answer(call, text ? with(200, api::QueueText{*text}) : failure(text.error()));
+  context.about.allocator->read_log({(*queue)->name, call.numbers.at(0)}, most_allocation_log,
+                                    [reply = call.reply](const engine::Result<std::string>& text) {
+                                      reply(text ? with(200, api::QueueText{*text}) : failure(text.error()));
+                                    });
 }
 
 constexpr Route queue_table[] = {

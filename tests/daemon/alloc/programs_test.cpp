@@ -40,8 +40,8 @@ TEST(ProgramSets, AreFoundByNameOrDirectory) {
   EXPECT_EQ(problem_with("pbs"), "");
   EXPECT_EQ(
       problem_with("pbss"),
-      "the backend is \"pbss\"; it must be slurm, pbs, lsf, gridengine, ray, or the path of a directory, "
-      "from /, with the programs submit, status and cancel");
+      "the backend is \"pbss\"; it must be slurm, kubernetes, kubernetes/NAMESPACE, pbs, lsf, gridengine, "
+      "ray, or the path of a directory, from /, with the programs submit, status and cancel");
   EXPECT_EQ(problem_with("/nowhere"),
             "the backend is /nowhere, and /nowhere/submit is no program that the daemon can run");
   engine::QueueSettings two;

@@ -1220,9 +1220,9 @@ export interface components {
         readonly QueueSettings: {
             /** @description Line of shell after all workers of an allocation. */
             readonly after: string;
-            /** @description More arguments for its command that submits a job. */
+            /** @description More arguments for its command that submits a job, or a description of the pod for Kubernetes. */
             readonly arguments: readonly string[];
-            /** @description The other scheduler: `slurm`, `pbs`, `lsf`, `gridengine`, `ray`, or the path of a directory with the programs submit, status and cancel. */
+            /** @description The other scheduler: `slurm`, `kubernetes` or `kubernetes/NAMESPACE`, `pbs`, `lsf`, `gridengine`, `ray`, or the path of a directory with the programs submit, status and cancel. */
             readonly backend: string;
             /** @description The most allocations that wait for their start. */
             readonly backlog: number;

@@ -37,11 +37,12 @@ struct QueueSettings {
   std::string wrap{};
 
   static void list_fields(auto& fields, auto& self) {
-    fields("backend", self.backend,
-           "The other scheduler: `slurm`, `pbs`, `lsf`, `gridengine`, `ray`, or the path of a directory with "
-           "the programs "
-           "submit, status and cancel.");
-    fields("arguments", self.arguments, "More arguments for its command that submits a job.");
+    fields(
+        "backend", self.backend,
+        "The other scheduler: `slurm`, `kubernetes` or `kubernetes/NAMESPACE`, `pbs`, `lsf`, `gridengine`, "
+        "`ray`, or the path of a directory with the programs submit, status and cancel.");
+    fields("arguments", self.arguments,
+           "More arguments for its command that submits a job, or a description of the pod for Kubernetes.");
     fields("time_limit", self.time_limit, "Seconds that an allocation lasts at most.");
     fields("workers", self.workers, "Number of workers of an allocation.");
     fields("backlog", self.backlog, "The most allocations that wait for their start.");
