@@ -21,7 +21,6 @@ except ImportError:
     kubernetes_validate = None
 
 RELEASES = [f"1.{minor}" for minor in range(30, 38)]
-JOBS = manifests.ROOT / "tests" / "golden" / "kubernetes"
 DAEMON_ROLE = {("batch", "jobs", ("create", "delete", "get", "list", "watch")), ("", "pods", ("get", "list", "watch")),
                ("", "pods/log", ("get",)), ("", "secrets", ("create", "delete")), ("", "events", ("list",))}
 
@@ -52,10 +51,6 @@ class Schemas(SchemaCase):
     def test_every_release_takes_the_manifests(self):
         for name in manifests.RENDERED:
             self.judge(manifests.committed(name), name)
-
-    def test_every_release_takes_the_jobs_of_queues(self):
-        for path in sorted(JOBS.glob("*.json")):
-            self.judge([json.loads(path.read_text())], path.name)
 
     def test_defaults_are_as_their_schema_says(self):
         schema = json.loads((manifests.CHART / "values.schema.json").read_text())

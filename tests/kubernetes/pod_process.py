@@ -90,7 +90,6 @@ class PodProcess:
             self.mounts.append((place, TOKEN_PLACE, True))
         self.mounts += [(path, str(path), True) for path in (self.programs, *map(pathlib.Path, seen))]
         self.popen = None
-        self.child = None
 
     def group(self):
         return self.spec["securityContext"]["fsGroup"]
@@ -146,6 +145,7 @@ class PodProcess:
         return shlex.join(words)
 
     def start(self):
+        self.child = None
         with open(self.log, "ab") as log:
             self.popen = subprocess.Popen(
                 ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", "--propagation", "private",

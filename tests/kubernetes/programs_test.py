@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
 import harness
 import manifests
+import manifests_test
 import pod_process
 
 HOSTS = "127.0.0.1 hpsearch hpsearch.trials.svc\n"
@@ -86,8 +87,7 @@ class PodCase(harness.Case):
         return "https://127.0.0.1:8077#" + re.findall(r"https://\S*#([0-9a-f]{64})", self.daemon.said())[-1]
 
     def invite_workers(self):
-        self.secrets[("Secret", "hpsearch-invite")] = {"invite": self.hpsearch("worker", "invite", "--for", "365d", "--uses", "1000",
-                                                                               "--address", "hpsearch.trials.svc")}
+        self.secrets[("Secret", "hpsearch-invite")] = {"invite": self.hpsearch("worker", "invite", "--for", "365d", "--uses", "1000")}
 
     def connected(self):
         return self.hpsearch("workers", "--output", "json").count('"connected": true')
@@ -107,6 +107,26 @@ class PodCase(harness.Case):
         self.assertIn("COMPLETED", self.hpsearch("list"))
 
 
+# Settings and arguments of queues → what they are for.
+QUEUES = {
+    "cpu": ["--", "--image", "train:1", "--cpu", "2", "--memory", "4Gi"],
+    "gpu": ["--workers-per-alloc", "2", "--max-workers", "4", "--", "--image", "train:1", "--gpus", "4", "--gpu-resource", "amd.com/gpu"],
+    "others": ["--", "--image", "train:1", "--kueue-queue", "team", "--scheduler-name", "volcano"],
+}
+
+
+class JobsOfQueues(manifests_test.SchemaCase, PodCase):
+    def test_every_release_takes_them(self):
+        policy = next(one for one in self.objects if one["kind"] == "NetworkPolicy")
+        admitted = policy["spec"]["ingress"][0]["from"][0]["podSelector"]["matchExpressions"][0]["key"]
+        for name, options in QUEUES.items():
+            self.hpsearch("alloc", "add", "kubernetes", "--no-check", "--name", name, *options)
+            script = self.hpsearch("alloc", "script", name)
+            job = json.loads(script[script.index("\n{"):])
+            self.judge([job], name)
+            self.assertIn(admitted, job["spec"]["template"]["metadata"]["labels"], "the NetworkPolicy lets them in")
+
+
 class Programs(PodCase):
     def test_a_search_runs_in_the_pods(self):
         self.invite_workers()
@@ -114,6 +134,8 @@ class Programs(PodCase):
         self.wait_for_workers(2, workers[0])
         self.search()
         for worker in workers:
+            states = worker.run("sh", "-c", "cat /proc/[0-9]*/stat").stdout
+            self.assertNotIn(") Z 1 ", states, "process 1 reaps what trials leave behind")
             self.assertEqual(worker.stop(), 0, worker.said())
         self.assertEqual(self.daemon.stop(), 0, self.daemon.said())
 
