@@ -735,7 +735,7 @@ void WorkerMachine::end_when_done(Instant now) {
     return;
   }
   abandon_at_.reset();
-  // Files on the node of an allocation are gone when it has ended; elsewhere the next worker sends them.
+  // Files on the node of an allocation are lost when it has ended; elsewhere the next worker sends them.
   const bool must_send = sends_files_ && session_ == Session::ready && !identity_.allocation.empty();
   if (!refused && (!attempts_.empty() || must_send)) {
     // Waits briefly for the exits: if they are sent now, their trials run elsewhere at once. Exits that are
