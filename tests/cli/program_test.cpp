@@ -198,6 +198,7 @@ TEST_F(Program, NamesOptionValueAndAllowedValues) {
                                 "set 1 max_trials=5 searcher.max_trials=6",
                                 "list --output jsn",
                                 "list --server",
+                                "alloc add slurm --name a --backlog 1 --backlog 2 -- -p gpu",
                                 "store backup a --to b --passphrase --without-keys",
                                 "store backup --kye-file k",
                                 "--otput json list",

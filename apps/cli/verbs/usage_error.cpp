@@ -138,7 +138,10 @@ std::string wrong_number_of_values(const CLI::Option& option) {
     return name_of(option) + " takes no value";
   }
   if (!option.get_positional()) {
-    return name_of(option) + " needs a value: " + about(option);
+    const bool is_repeated = most == 1 && option.results().size() > 1;
+    return is_repeated ? name_of(option) + " is given " + std::to_string(option.results().size()) +
+                             " times; give it once"
+                       : name_of(option) + " needs a value: " + about(option);
   }
   const std::string allowed = most >= CLI::detail::expected_max_vector_size
                                   ? "at least " + std::to_string(least)
@@ -194,7 +197,8 @@ std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto [chosen, called] = chosen_in(app);
-  const std::vector<std::string> extras = app.remaining(true);
+  std::vector<std::string> extras = app.remaining(true);
+  std::erase(extras, "--");  // It is among them if the words before it were wrong.
   const std::string word = extras.empty() ? "" : extras.front();
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));

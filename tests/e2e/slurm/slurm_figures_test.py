@@ -26,7 +26,7 @@ class SlurmFigures(slurm_queue_test.QueueCase):
         harness.wait_for(done, what, lambda: f"{self.ask('queues')}\n{self.cluster.daemon.said()}", patience=900)
 
     def test_slots_are_busy_between_the_first_and_the_last_trial(self):
-        self.add_queue("--backlog", str(WORKERS), workers=WORKERS)
+        self.add_queue(workers=WORKERS)
         began = time.monotonic()
         experiment = self.submit_many(TRIALS, 1, STEP_SECONDS=TRIAL_SECONDS)
         self.until_long(lambda: self.ask(f"experiments/{experiment}")["state"] == "COMPLETED", "the search to end")
