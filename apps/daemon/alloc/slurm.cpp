@@ -143,8 +143,10 @@ std::vector<BackendJob> read_jobs(std::string_view text, std::uint64_t cluster) 
     }
     const auto [id, state, comment, reason] = parts;
     if (auto key = key_in_mark(comment, cluster, between); key && !id.empty() && !state.empty()) {
+      const Standing standing = standing_of(state, reason);
+      const bool says_why = standing.phase == Standing::Phase::waits && reason != "None";
       jobs.push_back({std::string(id), *std::move(key), std::string(state),
-                      std::string(reason == "None" ? "" : reason), standing_of(state, reason)});
+                      std::string(says_why ? reason : ""), standing});
     }
   }
   return jobs;

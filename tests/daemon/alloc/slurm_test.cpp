@@ -36,13 +36,15 @@ TEST(SlurmJobs, AreReadFromTheListIfTheyAreOfThisCluster) {
   const std::string_view text =
       "17|RUNNING|hpsearch/00000000000000ff/gpu/3/abc|None\n18|PENDING|(null)|Priority\nnonsense\n"
       "19|PENDING|hpsearch/00000000000000ff/gpu/4/abd|Priority\n"
-      "20|PENDING|hpsearch/00000000000000fe/gpu/4/abd|Priority\n";
+      "20|PENDING|hpsearch/00000000000000fe/gpu/4/abd|Priority\n"
+      "21|FAILED|hpsearch/00000000000000ff/gpu/5/abe|NonZeroExitCode\n";
   const auto jobs = read_jobs(text, 0xff);
-  ASSERT_EQ(jobs.size(), 2U) << "one has no mark, one is of another daemon's store";
+  ASSERT_EQ(jobs.size(), 3U) << "one has no mark, one is of another daemon's store";
   EXPECT_EQ(jobs[0].id, "17");
   EXPECT_EQ(jobs[0].key, "abc");
   EXPECT_EQ(jobs[0].reason, "");
   EXPECT_EQ(jobs[1].reason, "Priority");
+  EXPECT_EQ(jobs[2].reason, "") << "only of jobs that wait";
 }
 
 TEST(SlurmStates, SayWhatBecameOfTheAllocation) {

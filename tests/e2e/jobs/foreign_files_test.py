@@ -159,7 +159,7 @@ class ForeignFiles(harness.Case):
         katib = self.give("katib.yaml", KATIB)
         pod, made = self.folder / "pod.yaml", self.folder / "experiment.yaml"
         self.run_cli("import", katib, "--pod-template", pod, "--to", made)
-        self.assertIn("no command reads this file", pod.read_text())
+        self.assertIn("hpsearch alloc add kubernetes", pod.read_text())
         self.assertEqual([line for line in pod.read_text().splitlines() if not line.startswith("#")],
                          ["spec:", "  containers:", "    - image: example.org/mnist", "      name: training",
                           "  nodeSelector:", "    disk: ssd"])
