@@ -38,10 +38,11 @@ def enter_own_network():
 
 
 def variables_of(container, pod):
-    """The container's environment; fields of the pod are those that our manifests use."""
-    fields = {"metadata.name": pod["metadata"]["name"], "metadata.namespace": pod["metadata"].get("namespace", "default"),
-              "metadata.annotations['batch.kubernetes.io/job-completion-index']":
-                  pod["metadata"].get("annotations", {}).get("batch.kubernetes.io/job-completion-index", "")}
+    """The environment of the container, with fields of its pod."""
+    about = pod["metadata"]
+    fields = {"metadata.name": about["name"], "metadata.namespace": about.get("namespace", "default")}
+    for kind in ("labels", "annotations"):
+        fields |= {f"metadata.{kind}['{name}']": value for name, value in about.get(kind, {}).items()}
     variables = {}
     for one in container.get("env", []):
         variables[one["name"]] = one["value"] if "value" in one else fields[one["valueFrom"]["fieldRef"]["fieldPath"]]
