@@ -83,7 +83,7 @@ Error wrong_slots(std::string_view wanted, const std::string& why) {
   return Error{Errc::bad_request, "--slots is \"" + std::string(wanted) + "\": " + why};
 }
 
-/// What stands after the kind: "2" in amd:2, "auto*4" in amd*4.
+/// The text after the kind: "2" in amd:2, "auto*4" in amd*4.
 std::string after_kind(std::string_view wanted) {
   const std::string_view kind = kind_in_slots(wanted);
   if (kind.empty()) {

@@ -55,7 +55,7 @@ struct BackendJob {
   Standing standing;
 };
 
-/// What became of a submission.
+/// The result of a submission.
 struct JobSubmission {
   enum class Outcome : std::uint8_t {
     taken,

@@ -19,7 +19,7 @@ struct JobMark {
   [[nodiscard]] std::string text(char between) const;
 };
 
-/// What the marks of all jobs of the cluster begin with.
+/// The marks of all jobs of the cluster begin with this.
 [[nodiscard]] std::string mark_beginning(std::uint64_t cluster, char between);
 
 /// The allocation's key in the mark of a job of this cluster; nothing: the job is another's.

@@ -17,7 +17,7 @@ namespace hpsearch::daemon {
 /// The arguments of a worker of the allocation that are the same for all of them and on each backend.
 [[nodiscard]] std::vector<std::string> worker_arguments(const JobOrder& order);
 
-/// What differs between backends in the script for a node.
+/// The script for a node differs in this between backends.
 struct NodeRules {
   std::string index{};      ///< The worker's number in its allocation, for a shell; "" = it has one worker.
   std::string ends_from{};  ///< Value of --ends-from; "" = its time limit counts from its start.

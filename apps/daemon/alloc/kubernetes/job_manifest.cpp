@@ -159,7 +159,7 @@ void add_resources(Value::Map& container, const PodRequest& pod) {
   }
 }
 
-/// What the "restricted" standard of pod security asks for, unless the template says otherwise.
+/// Settings that the "restricted" standard of pod security asks for, unless the template says otherwise.
 void add_security(Value::Map& spec, Value::Map& container) {
   Value::Map& of_pod = map_in(spec, "securityContext");
   Value::Map& of_container = map_in(container, "securityContext");

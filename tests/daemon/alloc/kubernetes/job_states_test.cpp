@@ -6,7 +6,7 @@
 
 #include "hpsearch/proto/encoding/json.hpp"
 
-// What lists of Jobs, pods and events say about allocations.
+// Reads from lists of Jobs, pods and events how allocations stand.
 
 namespace hpsearch::daemon::kubernetes {
 namespace {

@@ -4,7 +4,7 @@
 
 namespace hpsearch::net {
 
-/// What a client of TLS has beside the address of the server. Texts in PEM.
+/// A client of TLS has this beside the address of the server. Texts in PEM.
 struct TlsClient {
   std::string authorities{};  ///< Certificates that vouch for the server's; "" = those of this machine.
   std::string certificate{};  ///< The client's own, with its chain; "" = none.

@@ -28,7 +28,7 @@ struct SlotArguments {
 /// machine has devices, and their driver doesn't answer.
 [[nodiscard]] engine::Status find_slots(const SlotArguments& arguments, WorkerOptions& options);
 
-/// What `hpsearch-worker --list-devices` prints: the DeviceReport, and of its devices those that the worker
+/// The output of `hpsearch-worker --list-devices`: the DeviceReport, and of its devices those that the worker
 /// may use, as for any program. bad_request: wrong arguments.
 [[nodiscard]] engine::Result<engine::Value> listed_devices(const SlotArguments& arguments);
 
