@@ -27,7 +27,7 @@ hyperparameters:
 metrics: {loss: 'loss: {number}'}
 searcher: {name: random, metric: loss, max_trials: 6, max_length: {epochs: 1}}
 """
-# What the daemon's role admits; everything else is refused.
+# The role of the daemon admits these and refuses everything else.
 ADMITTED = {("batch", "jobs", verb) for verb in ("create", "get", "list", "watch", "delete")} \
     | {("", "pods", verb) for verb in ("get", "list", "watch")} | {("", "pods/log", "get"), ("", "events", "list")} \
     | {("", "secrets", verb) for verb in ("create", "delete")}

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "deploy" / "helm" / "hpsearch"
 PLACE = ROOT / "deploy" / "kubernetes"
 HEADING = "# Rendered from deploy/helm/hpsearch: python3 tests/kubernetes/manifests.py --write\n"
-OLDEST = "1.30.0"  # Of the releases that the chart is for.
+OLDEST = "1.30.0"  # The chart is for releases from this one on.
 # File → what helm is given.
 RENDERED = {
     "base/hpsearch.yaml": [],

@@ -100,7 +100,7 @@ class PodCase(harness.Case):
         place = self.daemon.folder / "volumes" / "tmp" / "search"
         place.mkdir()
         (place / "search.yaml").write_text(SEARCH)
-        # What a trial leaves behind becomes a child of process 1.
+        # Processes that a trial leaves behind become children of process 1.
         (place / "train.sh").write_text('(sleep 0.1 &)\necho "loss: $1"\n')
         number = json.loads(self.hpsearch("submit", "/tmp/search/search.yaml", "--output", "json"))["experiment"]
         self.hpsearch("wait", str(number))

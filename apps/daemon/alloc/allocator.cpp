@@ -302,7 +302,8 @@ void Allocator::look(Controller& controller) {
     return now - entry.second.canceled_at < look_often;
   });
   controller.next_look = now + (is_canceling ? look_soon : look_often);
-  std::map<std::string, std::string> directories;  // Those of live allocations, by their keys.
+  std::map<std::string, std::string>
+      directories;  // Directories of live allocations, by the keys of the allocations.
   if (controller.backend->has_output_elsewhere()) {
     for (const AllocationRecord& allocation : live_at(controller)) {
       directories.emplace(allocation.key, directory_of(allocation.name));

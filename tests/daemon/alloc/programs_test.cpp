@@ -68,7 +68,7 @@ TEST(ProgramStatus, NamesTheJobsOfThisClusterAndTheirStates) {
   EXPECT_FALSE((*jobs)[1].standing.processes_ended) << "nobody has said so";
 }
 
-TEST(ProgramStatus, WithAnUnknownStateSaysNothingAboutAnyJob) {
+TEST(ProgramStatus, WithAnUnknownStateIsAnErrorForAllJobs) {
   const auto jobs = read_status("17 hpsearch.00000000000000ff.gpu.3.abc runs\n", cluster);
   ASSERT_FALSE(jobs);
   EXPECT_EQ(

@@ -4,64 +4,28 @@ import pathlib
 import unittest
 
 import harness
+import queue_case
 import scripted_kubernetes
 
-IDLE = 3
 
+class QueueOnKubernetes(queue_case.QueueCase):
+    backend = "kubernetes"
 
-class QueueOnKubernetes(harness.Case):
-    def setUp(self):
-        super().setUp()
+    def start_scheduler(self):
         self.kubernetes = scripted_kubernetes.ScriptedKubernetes(self.folder / "kubernetes")
         self.addCleanup(self.kubernetes.stop)
         self.kubernetes.start()
-        self.cluster = harness.Cluster(self)
-        self.begin_daemon()
+        return self.kubernetes
 
-    def begin_daemon(self):
-        self.cluster.start_daemon("--lost-after", "20", workers_open=False, extra=self.kubernetes.environment)
-        self.cluster.wait_until_up()
-
-    def cli(self, *arguments, expect=0):
-        split = arguments.index("--") if "--" in arguments else len(arguments)
-        return self.run_cli(*arguments[:split], "--server", self.cluster.server, *arguments[split:], expect=expect)
-
-    def ask(self, path):
-        status, answer = self.cluster.call("GET", f"/api/v1/{path}")
-        self.assertEqual(status, 200, answer)
-        return answer
-
-    def until(self, done, what):
-        harness.wait_for(done, what, lambda: f"{self.ask('queues')}\n{self.cluster.daemon.said()}\n{self.kubernetes.asked[-20:]}")
-
-    def add_queue(self, *options, arguments=("--image", "train:3", "--cpu", "2"), expect=0):
-        return self.cli("alloc", "add", "kubernetes", "--name", "gpu", "--time-limit", "30m", "--max-workers", "2", "--backlog", "2",
-                        "--idle-timeout", f"{IDLE}s", *options, "--", *arguments, expect=expect)
-
-    def submit(self, trials=8, epochs=3, **fake):
-        return self.cluster.submit(harness.experiment(
-            self.ledger_path, {"name": "random", "max_trials": trials, "max_length": {"epochs": epochs},
-                               "max_concurrent_trials": 4}, fake={"STEP_SECONDS": 0.2} | fake))
-
-    def show(self):
-        return self.ask("queues/gpu")
-
-    def ends(self):
-        return [allocation["end"] for allocation in self.show()["allocations"] if allocation["end"]]
+    def add_queue(self, *options, arguments=("--image", "train:3", "--cpu", "2"), **others):
+        return super().add_queue(*options, arguments=arguments, **others)
 
     def judge(self, experiment):
         """The search has completed with no trial started again, and nothing of it is left anywhere."""
-        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
-        self.assertEqual(sum(trial["restarts"] for trial in self.cluster.trials(experiment)), 0)
-        self.until(lambda: self.show()["pending"] + self.show()["running"] == 0, "all allocations to end")
-        self.until(lambda: not self.ask("workers")["workers"], "all workers to be forgotten")
-        self.until(lambda: not self.kubernetes.jobs and not self.kubernetes.secrets, "Jobs and Secrets to be removed")
-        self.assertEqual(self.ledger.alive(), [])
+        self.wait_for(experiment)
+        self.assertEqual(self.restarts(experiment), 0)
+        self.judge_that_nothing_is_left()
         self.assertEqual(self.kubernetes.running(), [])
-        keys = self.cluster.state / "worker_keys"
-        self.assertNotIn("gpu-", keys.read_text() if keys.exists() else "", "keys go with their allocations")
-        self.assertEqual(list(self.cluster.state.glob("alloc/**/invite")), [])
-        self.assertEqual(self.ask("invites")["invites"], [])
         self.assertEqual(self.kubernetes.strange, [], "the daemon's role admits everything that it asks")
 
     def test_a_search_gets_its_pods_and_leaves_nothing(self):

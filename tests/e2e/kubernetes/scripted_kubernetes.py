@@ -204,6 +204,10 @@ class ScriptedKubernetes:
         elif name in self.ended_at and time.monotonic() - self.ended_at[name] > KEPT:
             del self.jobs[name]
 
+    def unfinished(self):
+        """The Jobs and Secrets that are there."""
+        return [*self.jobs, *self.secrets]
+
     def running(self):
         with self.lock:
             return [pod for pod in self.pods if pod.process is not None and pod.process.poll() is None]

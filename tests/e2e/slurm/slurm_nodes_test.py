@@ -26,6 +26,7 @@ class SlurmNodes(slurm_queue_test.QueueCase):
         for job in self.slurm.unfinished():
             self.slurm.ask("scontrol", "requeue", job)
         self.wait_for(experiment)
+        self.assertEqual(len(self.ledger.of("start")), 6, "the job ran on, and each trial started once")
         self.assertEqual(self.restarts(experiment), 0)
         self.assertEqual(self.show()["failures"], 0)
         self.judge_that_nothing_is_left()

@@ -181,7 +181,7 @@ TEST_F(ScriptedApi, GetsANewTokenWhenOneHasExpired) {
   EXPECT_EQ(client().list("/l", "").error().message, "Unauthorized") << "once";
 }
 
-TEST_F(ScriptedApi, ThatAnswersNonsenseSaysNothing) {
+TEST_F(ScriptedApi, ThatAnswersWithoutJsonIsAnError) {
   for (const char* body : {"", "<html>", "[]", "{}", R"({"items": 5})"}) {
     say(200, body);
     EXPECT_FALSE(client().list("/l", "")) << body;
@@ -266,7 +266,7 @@ TEST_F(ScriptedApi, ListsJobsWithTheirPods) {
   EXPECT_EQ(lines_.at(2), "GET /api/v1/namespaces/n/events?limit=200&fieldSelector=reason=FailedCreate");
 }
 
-TEST_F(ScriptedApi, SaysNothingAboutJobsWithoutItsPods) {
+TEST_F(ScriptedApi, FailsToListJobsIfItFailsToListPods) {
   say(200,
       R"({"items": [{"metadata": {"name": "j", "uid": "u", "annotations": {"hpsearch/key": "cafe"}}}]})");
   say(500, "");
