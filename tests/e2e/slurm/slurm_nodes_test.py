@@ -22,7 +22,7 @@ class SlurmNodes(slurm_queue_test.QueueCase):
     def test_a_job_is_not_put_back_into_the_queue(self):
         self.add_queue()
         experiment = self.submit(trials=6, STEP_SECONDS=1)
-        self.until(lambda: self.show()["joined"] > 0, "a worker to join")
+        self.until(lambda: self.ledger.of("step"), "a training to get on")
         for job in self.slurm.unfinished():
             self.slurm.ask("scontrol", "requeue", job)
         self.wait_for(experiment)
