@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" /
 import hpsearch as hp
 
 LENGTH, DIVISOR = 27, 3
-SPACE = {"lr": hp.log(1e-4, 1e-1), "width": hp.int(16, 256), "kind": hp.choice("sgd", "adam")}
+SPACE = {"lr": hp.loguniform(1e-4, 1e-1), "width": hp.int(16, 256), "kind": hp.choice("sgd", "adam")}
 
 
 def loss(lr, width, kind, step):

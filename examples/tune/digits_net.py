@@ -51,7 +51,7 @@ def train(trial):
 if __name__ == "__main__":
     result = hp.tune(
         train,
-        {"lr": hp.log(1e-3, 1), "momentum": hp.uniform(0.5, 0.99), "dropout": hp.uniform(0, 0.5),
+        {"lr": hp.loguniform(1e-3, 1), "momentum": hp.uniform(0.5, 0.99), "dropout": hp.uniform(0, 0.5),
          "channels": hp.int(4, 64), "width": hp.int(16, 512)},
         metric="val_loss", max_length=27, max_trials=40, name="digits-net", seed=1,
         slots=sys.argv[1] if len(sys.argv) > 1 else None,

@@ -35,7 +35,7 @@ its content as a dict.
 # Each group: heading, and its names. A name is that of hpsearch, or MODULE:NAME with MODULE below hpsearch.
 GROUPS = [
     ("Searches", ["tune", "FunctionTrial", "Stop", "Pause", "local", "Local", "programs", "programs_version"]),
-    ("Spaces", ["uniform", "log", "quniform", "int", "choice", "const"]),
+    ("Spaces", ["uniform", "loguniform", "quniform", "int", "choice", "const"]),
     ("Experiments without a file", ["experiment", "asha", "async_halving", "random", "grid", "single"]),
     ("Client", ["Client", "Experiment", "Snapshot", "_functions.snapshot:BestSoFar", "_client.trials:Trials", "TrialView", "Explanation",
                 "Checkpoint", "_client.plots:Plots"]),
@@ -43,7 +43,8 @@ GROUPS = [
     ("Exceptions", ["Problem", "ProblemItem", "BadRequest", "NotFound", "WrongState", "Conflict", "AccessDenied",
                     "Unreachable", "IncompatibleDaemon", "ExperimentFailed", "ExperimentCanceled"]),
     ("Inside a trial", ["params", "length", "unit", "report", "report_training", "checkpoint", "latest_checkpoint",
-                        "checkpoint_dir", "output_dir", "should_stop", "invalid_hyperparameters", "progress", "mirror",
+                        "checkpoint_dir", "output_dir", "should_stop", "invalid_hyperparameters", "progress", "log_line",
+                        "mirror",
                         "trial", "in_trial", "seed", "metric", "data", "Directive", "TrialInfo", "InvalidHyperparameters",
                         "Refused", "Disconnected"]),
     ("Callbacks", ["callbacks.keras:KerasCallback", "callbacks.lightning:LightningCallback",

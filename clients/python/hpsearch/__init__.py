@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, List
 
 from ._client.connection import Disconnected, Refused
 from ._in_trial import (CONTINUE, PAUSE, STOP, checkpoint, checkpoint_dir, data, in_trial, invalid_hyperparameters,
-                        latest_checkpoint, length, metric, mirror, output_dir, params, progress, report, report_training, seed,
+                        latest_checkpoint, length, log_line, metric, mirror, output_dir, params, progress, report, report_training, seed,
                         should_stop, trial, unit)
 from ._local.programs import __version__
 from ._trial import Directive, InvalidHyperparameters, TrialInfo
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ._local.programs import programs, programs_version
     from ._functions.function_trial import FunctionTrial, Pause, Stop
     from ._functions.snapshot import Snapshot
-    from ._functions.spaces import choice, const, int, log, quniform, uniform
+    from ._functions.spaces import choice, const, int, loguniform, quniform, uniform
     from ._client.trials import Explanation, TrialView
     from ._functions.tune import tune
     from .search import Search
@@ -70,7 +70,7 @@ _LATER = {
     "asha": "_client.description", "async_halving": "_client.description", "experiment": "_client.description",
     "grid": "_client.description", "random": "_client.description", "single": "_client.description",
     "choice": "_functions.spaces", "const": "_functions.spaces", "int": "_functions.spaces",
-    "log": "_functions.spaces", "quniform": "_functions.spaces", "uniform": "_functions.spaces",
+    "loguniform": "_functions.spaces", "quniform": "_functions.spaces", "uniform": "_functions.spaces",
 }
 
 __all__ = [
@@ -79,13 +79,16 @@ __all__ = [
     "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
     "Snapshot", "Stop", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
-    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log", "metric", "mirror", "optuna", "output_dir", "params",
+    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log_line", "loguniform", "metric", "mirror", "optuna", "output_dir", "params",
     "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "seed",
     "should_stop", "single", "trial", "tune", "uniform", "unit",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "log":
+        raise AttributeError("hpsearch has no log: a range that is uniform in the logarithm is hpsearch.loguniform(low, high), "
+                             "a metric is hpsearch.report(step, name=number), a line in the trial's log hpsearch.log_line(text)")
     if name not in _LATER:
         raise AttributeError("module 'hpsearch' has no attribute {!r}".format(name))
     module = importlib.import_module("." + (_LATER[name] or name), __name__)

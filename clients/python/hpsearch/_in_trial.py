@@ -8,7 +8,7 @@ import pathlib
 import threading
 from typing import Any, Dict, Mapping, NoReturn, Optional
 
-from ._trial import DEFAULT_WAIT, AnyPath, Directive, Trial, TrialInfo, log_line
+from ._trial import DEFAULT_WAIT, AnyPath, Directive, Trial, TrialInfo, shortened
 
 CONTINUE = Directive.CONTINUE
 PAUSE = Directive.PAUSE
@@ -128,9 +128,9 @@ def progress(fraction: float) -> None:
     _current().remark({"type": "progress", "fraction": share}, "{:.0%}".format(share))
 
 
-def log(text: Any) -> None:
-    """A line for people."""
-    line = log_line(text)
+def log_line(text: Any) -> None:
+    """A line for people, in the trial's log."""
+    line = shortened(text)
     _current().remark({"type": "log", "text": line}, line)
 
 

@@ -326,5 +326,5 @@ def _copy_into(source: pathlib.Path, target: pathlib.Path) -> None:
         shutil.copy2(source, target / source.name)
 
 
-def log_line(text: Any) -> str:
+def shortened(text: Any) -> str:
     return str(text)[:_LONGEST_LOG_LINE]

@@ -127,7 +127,7 @@ class InATrialTest(TrialTest):
     def test_remarks_never_wait_and_their_answers_are_taken(self):
         worker = self.in_trial()
         for number in range(3000):
-            hpsearch.log("line {}".format(number))
+            hpsearch.log_line("line {}".format(number))
         hpsearch.progress(0.5)
         self.assertIs(hpsearch.report(1, val_acc=1), hpsearch.CONTINUE)
         self.assertEqual(len(worker.said("log")), 3000)
@@ -179,7 +179,7 @@ class InATrialTest(TrialTest):
         worker, decided, waiter = self.waiting_at_the_length()
         begun = time.monotonic()
         for number in range(100):
-            hpsearch.log("line {}".format(number))
+            hpsearch.log_line("line {}".format(number))
         self.assertLess(time.monotonic() - begun, 1)
         self.assertTrue(hpsearch.should_stop(), "what the worker said meanwhile")
         self.assertLess(time.monotonic() - begun, 2)
@@ -189,7 +189,7 @@ class InATrialTest(TrialTest):
         self.assertEqual(len(worker.connections), 2)
         decided.set()
         waiter.join(20)
-        hpsearch.log("the first one is free again")
+        hpsearch.log_line("the first one is free again")
         hpsearch.report(2, val_acc=1)
         self.assertEqual(len(worker.connections), 2)
 
@@ -228,7 +228,7 @@ class InATrialTest(TrialTest):
         worker.close()
         with self.assertRaisesRegex(hpsearch.Disconnected, "socket"):
             hpsearch.report(2, acc=1)
-        hpsearch.log("nobody hears")
+        hpsearch.log_line("nobody hears")
 
     def test_a_checkpoint_is_copied_to_where_the_worker_takes_it(self):
         worker = self.in_trial()
@@ -319,7 +319,7 @@ class AmongSeveralProcessesTest(TrialTest):
         self.assertEqual(hpsearch.length(), 3)
         self.assertEqual(spoken(hpsearch.report, 3, loss=1), ("", hpsearch.CONTINUE))
         self.assertEqual(spoken(hpsearch.checkpoint, None, 3), ("", hpsearch.CONTINUE))
-        self.assertEqual(spoken(hpsearch.log, "hello")[0], "")
+        self.assertEqual(spoken(hpsearch.log_line, "hello")[0], "")
         self.assertFalse(hpsearch.should_stop())
 
 
@@ -337,7 +337,7 @@ class OutsideATrialTest(TrialTest):
         self.assertIsNone(hpsearch.latest_checkpoint())
         self.assertTrue(hpsearch.checkpoint_dir().is_dir())
         self.assertIn("checkpoint", spoken(hpsearch.checkpoint, hpsearch.checkpoint_dir(), 2)[0])
-        self.assertEqual(spoken(hpsearch.log, "hello")[0], "hpsearch: hello\n")
+        self.assertEqual(spoken(hpsearch.log_line, "hello")[0], "hpsearch: hello\n")
         self.assertEqual(spoken(hpsearch.progress, 0.5)[0], "hpsearch: 50%\n")
 
     def test_without_a_length_it_goes_on(self):

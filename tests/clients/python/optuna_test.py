@@ -24,7 +24,7 @@ import hpsearch as hp
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 VERSION = tuple(map(int, optuna.__version__.split(".")[:2]))
-SPACE = {"x": hp.uniform(-10, 10), "n": hp.int(1, 8), "kind": hp.choice("a", "b", True, None), "net": {"lr": hp.log(1e-4, 1e-1)}}
+SPACE = {"x": hp.uniform(-10, 10), "n": hp.int(1, 8), "kind": hp.choice("a", "b", True, None), "net": {"lr": hp.loguniform(1e-4, 1e-1)}}
 VALUES = {"x": 2.5, "n": 3, "kind": "b", "net": {"lr": 0.01}}
 
 

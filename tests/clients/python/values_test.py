@@ -28,7 +28,7 @@ from hpsearch._functions.snapshot import Snapshot
 
 class Space(unittest.TestCase):
     def test_bounds_are_values(self):
-        self.assertEqual(hp.log(1e-4, 1e-1), {"type": "double", "minval": 1e-4, "maxval": 0.1, "scale": "log"})
+        self.assertEqual(hp.loguniform(1e-4, 1e-1), {"type": "double", "minval": 1e-4, "maxval": 0.1, "scale": "log"})
         self.assertEqual(hp.uniform(0, 1, count=5), {"type": "double", "minval": 0, "maxval": 1, "count": 5})
         self.assertEqual(hp.quniform(0, 1, 0.1), {"type": "double", "minval": 0, "maxval": 1, "step": 0.1})
         self.assertEqual(hp.int(16, 256, log=True), {"type": "int", "minval": 16, "maxval": 256, "scale": "log"})
@@ -38,7 +38,7 @@ class Space(unittest.TestCase):
                          {"type": "const", "val": {"type": "adam"}, "when": {"x": 1}})
 
     def test_what_is_no_range_is_refused(self):
-        for make, word in ((lambda: hp.log(-4, -1), "above 0"), (lambda: hp.uniform(1, 1), "above low"),
+        for make, word in ((lambda: hp.loguniform(-4, -1), "above 0"), (lambda: hp.uniform(1, 1), "above low"),
                            (lambda: hp.uniform("a", 1), "low is 'a'"), (lambda: hp.uniform(0, math.inf), "finite"),
                            (lambda: hp.int(True, 3), "must be a number"), (lambda: hp.choice([]), "no option")):
             with self.assertRaisesRegex((TypeError, ValueError), word):
@@ -74,15 +74,18 @@ class Space(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, r"space.x is array\(\[1, 2\]\); write hpsearch.choice"):
             hp.experiment(["true"], space={"x": numpy.array([1, 2])}, searcher={})
 
-    def test_log_of_one_argument_writes_a_line(self):
+    def test_the_distribution_and_the_line_of_a_log_have_different_names(self):
         with unittest.mock.patch("sys.stdout", io.StringIO()) as said:
-            self.assertIsNone(hp.log("half way"))
+            self.assertIsNone(hp.log_line("half way"))
         self.assertEqual(said.getvalue(), "hpsearch: half way\n")
+        with self.assertRaisesRegex(AttributeError, r"loguniform\(low, high\).*report\(step.*log_line\(text\)"):
+            hp.log
+        self.assertFalse(hasattr(hp.FunctionTrial, "log"))
 
     def test_an_experiment_is_what_the_file_says(self):
         self.assertEqual(
             hp.experiment(["python3", pathlib.PurePosixPath("train.py"), "{lr}"], name="lr",
-                          space={"lr": hp.log(1e-4, 1e-1), "net": {"width": hp.int(1, 4), "depth": 3}},
+                          space={"lr": hp.loguniform(1e-4, 1e-1), "net": {"width": hp.int(1, 4), "depth": 3}},
                           searcher=hp.asha(metric="loss", max_length={"epochs": 9}, max_trials=8, divisor=3),
                           resources={"slots_per_trial": 2}),
             {"entrypoint": ["python3", "train.py", "{lr}"], "name": "lr",

@@ -47,7 +47,7 @@ class PythonClient(harness.Case):
         self.cluster.start_worker(slots)
 
     def described(self, entrypoint=("/usr/bin/python3", "-IS", "train.py"), searcher=None, **more):
-        space = {"lr": hp.log(1e-4, 1e-1), "net": {"width": hp.int(1, 8), "kind": hp.choice("a", "b")}}
+        space = {"lr": hp.loguniform(1e-4, 1e-1), "net": {"width": hp.int(1, 8), "kind": hp.choice("a", "b")}}
         return hp.experiment(entrypoint, space=space, searcher=searcher or hp.asha(
             metric="loss", max_length={"epochs": 9}, max_trials=6, divisor=3), **more)
 

@@ -28,7 +28,7 @@ TRAINING = """
                 print("epoch", trial.number, epoch, file=file)
             trial.report(epoch, val_loss=width + trial["lr"] / epoch, save=lambda: {"epoch": epoch})
 
-    SPACE = {"lr": hp.log(1e-4, 1e-1), "width": hp.int(16, 256)}
+    SPACE = {"lr": hp.loguniform(1e-4, 1e-1), "width": hp.int(16, 256)}
 """
 
 

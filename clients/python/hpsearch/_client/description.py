@@ -15,7 +15,7 @@ def experiment(entrypoint: Union[str, Sequence[Any]], *, space: Mapping[str, Any
                name: Optional[str] = None, **fields: Any) -> Dict[str, Any]:
     """The experiment file of a search, as a dict.
 
-    `entrypoint` is a list of words, or a line for `sh -c`. `space` has distributions (hpsearch.log, uniform, quniform,
+    `entrypoint` is a list of words, or a line for `sh -c`. `space` has distributions (hpsearch.uniform, loguniform, quniform,
     int, choice, const; frozen ones of scipy.stats, and those of Optuna), constants, and dicts of them. A list is refused: write
     choice([...]) or const([...]). `searcher` is one of asha, async_halving, random, grid, single, or the section of the file. `fields` are all other fields of the file: resources, environment, budget, ….
 

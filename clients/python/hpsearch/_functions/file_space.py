@@ -16,7 +16,7 @@ def file_space(space: Mapping[str, Any], path: str = "space") -> Dict[str, Any]:
     distribution that an experiment file doesn't have.
     """
     if not isinstance(space, Mapping):
-        raise TypeError("{} is {!r}; it must be a dict, as {{\"lr\": hpsearch.log(1e-4, 1e-1)}}".format(path, space))
+        raise TypeError("{} is {!r}; it must be a dict, as {{\"lr\": hpsearch.loguniform(1e-4, 1e-1)}}".format(path, space))
     out: Dict[str, Any] = {}
     for name, given in space.items():
         if not isinstance(name, str):

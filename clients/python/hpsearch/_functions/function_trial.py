@@ -144,9 +144,9 @@ class FunctionTrial(Mapping[str, Any]):
             raise Pause() if self._directive is PAUSE else Stop()
         return self._directive
 
-    def log(self, text: Any) -> None:
+    def log_line(self, text: Any) -> None:
         """A line for people, in the trial's log."""
-        now.log(text)
+        now.log_line(text)
 
     # --- inside ---
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Dict, Iterable, Optional, Union, overload
+from typing import Any, Dict, Iterable, Optional, Union
 
-from .. import _in_trial
 from .._values import plain
 
 Distribution = Dict[str, Any]
@@ -36,23 +35,12 @@ def int(low: builtins.int, high: builtins.int, *, log: bool = False, step: Optio
     return _range("int", low, high, "log" if log else None, step, count, when)
 
 
-@overload
-def log(low: float, high: float, *, step: Optional[float] = None, count: Optional[builtins.int] = None,
-        when: Optional[Dict[str, Any]] = None) -> Distribution: ...
-@overload
-def log(low: object) -> None: ...
+def loguniform(low: float, high: float, *, step: Optional[float] = None, count: Optional[builtins.int] = None,
+               when: Optional[Dict[str, Any]] = None) -> Distribution:
+    """A real number above 0, uniform in the logarithm. Bounds are values, not exponents: loguniform(1e-4, 1e-1).
 
-
-def log(low: Any, high: Optional[float] = None, *, step: Optional[float] = None, count: Optional[builtins.int] = None,
-        when: Optional[Dict[str, Any]] = None) -> Optional[Distribution]:
-    """log(low, high): a real number above 0, uniform in the logarithm. Bounds are values: log(1e-4, 1e-1).
-    Errors as uniform(); ValueError also if `low` is not above 0.
-
-    With one argument it is the call of a program in a trial: log(text) writes a line to the trial's log.
+    `step`, `count` and `when` as for uniform(). Errors as uniform(); ValueError also if `low` is not above 0.
     """
-    if high is None:
-        _in_trial.log(low)
-        return None
     return _range("double", low, high, "log", step, count, when)
 
 

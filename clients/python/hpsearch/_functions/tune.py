@@ -47,7 +47,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     function: each trial, a process of its own, calls it. A parameter named `trial`, or the only one that is not in `space`,
         gets a FunctionTrial; others get the hyperparameters and `arguments` of their names. It reports with trial.report(),
         or returns a number, or a dict of numbers.
-    space: distributions (hpsearch.log, uniform, quniform, int, choice, const; frozen uniform, loguniform and randint of
+    space: distributions (hpsearch.uniform, loguniform, quniform, int, choice, const; frozen uniform, loguniform and randint of
         scipy.stats; those of Optuna), constants, and dicts of them. A list is refused: choice([...]) searches among its
         values, const([...]) gives each trial all of them. It may be missing where `function` is hpsearch.optuna.objective(), which has one.
     metric: the name of the metric that decides.
@@ -102,7 +102,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     if arguments is not None and not isinstance(arguments, Mapping):
         raise TypeError("arguments is {!r}; it must be a dict of names and values".format(arguments))
     if space is None and not is_optuna or space is not None and not isinstance(space, Mapping):
-        raise TypeError("space is {!r}; it must be a dict, as {{\"lr\": hpsearch.log(1e-4, 1e-1)}}".format(space))
+        raise TypeError("space is {!r}; it must be a dict, as {{\"lr\": hpsearch.loguniform(1e-4, 1e-1)}}".format(space))
     if seed is not None and not 0 <= _whole(seed, "seed") <= _LARGEST_SEED:
         raise ValueError("seed is {}; it must be from 0 to {}".format(seed, _LARGEST_SEED))
     if is_optuna:

@@ -123,7 +123,7 @@ def _interval(value: IntervalSweep) -> Dict[str, Any]:
     if isinstance(low, int) and isinstance(high, int):
         return hp.int(low, high, log=logarithmic)
     assert low is not None and high is not None
-    return hp.log(float(low), float(high)) if logarithmic else hp.uniform(float(low), float(high))
+    return hp.loguniform(float(low), float(high)) if logarithmic else hp.uniform(float(low), float(high))
 
 
 def _integers(value: RangeSweep) -> Dict[str, Any]:
