@@ -8,7 +8,7 @@
     search.best.params
 
 Decisions are those of the daemon for the same configuration and seed. It is the C library libhpsearch (hpsearch/search.h)
-through ctypes; `pip install hpsearch` brings it.
+through ctypes; the wheel `hpsearch` and the build of a clone have it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
-import os
-import pathlib
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Union
 
+from ._local.programs import LIBRARY, how_to_get_library, libraries
 from ._trial import Directive
 
 __all__ = ["Best", "Search", "SearchError", "Work"]
@@ -82,36 +81,21 @@ class Best:
         return f"Best(trial={self.trial}, metric={self.metric}, step={self.step}, params={self.params})"
 
 
-def _places() -> List[pathlib.Path]:
-    places = []
-    if "HPSEARCH_LIBRARY" in os.environ:
-        places.append(pathlib.Path(os.environ["HPSEARCH_LIBRARY"]))
-    try:
-        import hpsearch_programs
-    except ImportError:
-        pass
-    else:
-        places.append(hpsearch_programs.directory().parent / "lib" / "libhpsearch.so.0")
-    if "HPSEARCH_BIN" in os.environ:
-        places.append(pathlib.Path(os.environ["HPSEARCH_BIN"]).parent / "lib" / "libhpsearch.so.0")
-    return places
-
-
 _library: Optional[ctypes.PyDLL] = None
 
 
 def _load() -> ctypes.PyDLL:
     global _library
     if _library is None:
-        tried = _places()
+        tried = libraries()
         found = next((path for path in tried if path.exists()), None)
         try:
             # Calls take microseconds: they keep the interpreter's lock, which also makes callers take turns.
-            library = ctypes.PyDLL(str(found or "libhpsearch.so.0"))
+            library = ctypes.PyDLL(str(found or LIBRARY))
         except OSError as error:
             raise ImportError(
-                "libhpsearch.so.0 isn't there. pip install hpsearch brings it (Linux x86-64); HPSEARCH_LIBRARY names "
-                f"another one. Tried: {', '.join(map(str, tried)) or 'nothing'}, the system's libraries ({error})") from None
+                f"{LIBRARY} isn't there; {how_to_get_library()}. HPSEARCH_LIBRARY names another one. "
+                f"Tried: {', '.join(map(str, tried)) or 'nothing'}, the system's libraries ({error})") from None
         handle, number, text = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p
         for name, result, arguments in (
                 ("open", handle, [text, number]), ("load", handle, [text]), ("close", None, [handle]),

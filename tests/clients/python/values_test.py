@@ -24,6 +24,7 @@ from hpsearch._checkpoint import unpack
 from hpsearch._client.columns import python_values, read_columns
 from hpsearch._client.context import IgnoreRules, pack_context
 from hpsearch._functions.snapshot import Snapshot
+from hpsearch._local.programs import how_to_get_library, libraries
 
 
 class Space(unittest.TestCase):
@@ -285,8 +286,33 @@ class Programs(unittest.TestCase):
             with self.assertRaisesRegex(FileNotFoundError, "HPSEARCH_BIN is"):
                 hp.programs()
             os.environ.update(HPSEARCH_BIN="", PATH="")
-            with self.assertRaisesRegex(FileNotFoundError, "install the package hpsearch"):
+            with self.assertRaisesRegex(FileNotFoundError, "were not found; .*, or set HPSEARCH_BIN"):
                 hp.programs()
+
+    def test_the_library_is_looked_for_beside_them(self):
+        clone = pathlib.Path(__file__).resolve().parents[3]
+        built = [clone / "build" / preset / "lib" / "libhpsearch.so.0" for preset in ("release", "dev")]
+        unset = {"HPSEARCH_BIN": "", "HPSEARCH_LIBRARY": "", "PATH": ""}
+        with unittest.mock.patch.dict(os.environ, unset), unittest.mock.patch("hpsearch._local.programs._installed", lambda: []):
+            self.assertEqual(libraries(), built)
+            os.environ["HPSEARCH_LIBRARY"] = "/own.so"
+            self.assertEqual(libraries(), [pathlib.Path("/own.so")] + built)
+            os.environ.update(HPSEARCH_LIBRARY="", HPSEARCH_BIN="/named/bin")
+            self.assertEqual(libraries(), [pathlib.Path("/named/lib/libhpsearch.so.0")])
+
+    def test_advice_for_a_machine_without_them_is_a_command_of_the_clone(self):
+        clone = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-clone-"))
+        self.addCleanup(shutil.rmtree, str(clone), ignore_errors=True)
+        with unittest.mock.patch.dict(os.environ, {"HPSEARCH_BIN": ""}), unittest.mock.patch(
+                "hpsearch._local.programs._clone", lambda: clone):
+            self.assertEqual(how_to_get_library(), "in {}, run: scripts/setup build && cmake --preset release && cmake --build "
+                             "build/release --target hpsearch_c".format(clone))
+            (clone / "build" / "dev").mkdir(parents=True)
+            (clone / "build" / "dev" / "build.ninja").touch()
+            self.assertEqual(how_to_get_library(), "in {}, run: cmake --build build/dev --target hpsearch_c".format(clone))
+        with unittest.mock.patch.dict(os.environ, {"HPSEARCH_BIN": ""}), unittest.mock.patch(
+                "hpsearch._local.programs._clone", lambda: None):
+            self.assertIn("the wheels that scripts/wheel builds", how_to_get_library())
 
 
 if __name__ == "__main__":

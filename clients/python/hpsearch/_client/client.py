@@ -203,11 +203,11 @@ def check_versions(own: str, fields: Mapping[str, Any]) -> None:
         raise IncompatibleDaemon("the daemon {} serves the API {}, and this package needs v1; use a package of its "
                                  "version".format(version, ", ".join(fields["api"])))
     if _parts(own) < _parts(str(fields.get("oldest_client") or "")):
-        raise IncompatibleDaemon("the daemon {} serves clients from {}, and this package is {}; pip install hpsearch=={}"
-                                 .format(version, fields["oldest_client"], own, version))
+        raise IncompatibleDaemon("the daemon {} serves clients from {}, and this package is {}; install the "
+                                 "package of version {}".format(version, fields["oldest_client"], own, version))
     if _parts(own)[:1] != _parts(version)[:1]:
-        raise IncompatibleDaemon("the daemon is {}, and this package is {}; their first numbers must be equal: pip "
-                                 "install hpsearch=={}".format(version, own, version))
+        raise IncompatibleDaemon("the daemon is {}, and this package is {}; their first numbers must be equal: "
+                                 "install the package of version {}".format(version, own, version))
     if _parts(own)[:2] > _parts(version)[:2]:
         _log.warning("the daemon is %s, older than this package (%s); what only later daemons have fails", version, own)
 

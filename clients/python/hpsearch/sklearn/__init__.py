@@ -7,7 +7,7 @@
                         resource="max_iter", max_resource=81, max_trials=50, n_jobs=8).fit(X, y)
     search.best_params_, search.best_score_
 
-Needs scikit-learn (1.2 or newer) and the library libhpsearch (`pip install hpsearch`).
+Needs scikit-learn (1.2 or newer) and the library libhpsearch, which the wheel `hpsearch` and the build of a clone have.
 """
 
 from ._search_cv import HpsearchCV
