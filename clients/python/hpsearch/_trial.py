@@ -274,7 +274,7 @@ class Trial:
             if "length" in answer:
                 self._length = int(answer["length"])
             if self._mirrors is not None:
-                self._mirrors.heard(self._directive.value)
+                self._mirrors.heard(self._directive.value, self._length)
             return self._directive
 
     def _report_locally(self, step: int, metrics: Dict[str, Any], group: str) -> Directive:

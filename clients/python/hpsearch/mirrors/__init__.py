@@ -37,7 +37,8 @@ class Mirrors:
 
     def __init__(self, trial: Identity, length: int) -> None:
         self._trial = trial
-        self._length = length  # No trial of the experiment trains longer.
+        self._longest = length  # No trial of the experiment trains longer.
+        self._asked = length  # The length at which the search decided last.
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._feeds: Dict[str, Feed] = {}
@@ -73,8 +74,10 @@ class Mirrors:
         for feed in feeds:
             feed.put(point)
 
-    def heard(self, directive: str) -> None:
+    def heard(self, directive: str, length: Optional[int]) -> None:
+        """The search's answer, and the length that it asks for now."""
         self._directive = directive
+        self._asked = length or self._longest
 
     def invalid(self, why: str) -> None:
         self._invalid = why
@@ -99,10 +102,12 @@ class Mirrors:
             return End(INVALID, "invalid hyperparameters: " + self._invalid, self._step)
         if self._broken:
             return End(FAILED, self._broken, self._step)
-        if self._directive == "pause":
+        if self._directive == "pause" and self._step < self._asked:
             return End(PAUSED, "paused at step {}".format(self._step), self._step)
-        if self._directive == "stop" and self._step < self._length:
-            return End(PRUNED, "stopped at step {} of at most {}".format(self._step, self._length), self._step)
+        if self._step < self._longest and self._directive in ("pause", "stop"):
+            # Most trials that pause at their length are never promoted, and no process of them is left then to note it.
+            unless = ", unless it is promoted" if self._directive == "pause" else ""
+            return End(PRUNED, "stopped at step {} of at most {}{}".format(self._step, self._longest, unless), self._step)
         return End(FINISHED, "ended at step {}".format(self._step), self._step)
 
     def _on_exception(self, kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:

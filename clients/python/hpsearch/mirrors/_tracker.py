@@ -7,8 +7,8 @@ from typing import Any, Dict, Iterator, Mapping, NamedTuple, Sequence, Tuple
 
 #: What a trial's run can be marked with in a tracker.
 RUNNING = "RUNNING"
-PAUSED = "PAUSED"  #: The search may go on with it.
-PRUNED = "PRUNED"  #: The search ended it below the experiment's max_length.
+PAUSED = "PAUSED"  #: Below its length: the search goes on with it.
+PRUNED = "PRUNED"  #: The search ended it below the experiment's max_length, or promotes others; a promotion makes it RUNNING again.
 FINISHED = "FINISHED"
 FAILED = "FAILED"
 INVALID = "INVALID"  #: The state of a trial with invalid hyperparameters.

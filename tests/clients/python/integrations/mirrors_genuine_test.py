@@ -103,11 +103,11 @@ class Genuine(TrialTest):
         return {**os.environ, "PYTHONPATH": str(PACKAGE), "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true",
                 "WANDB_ERROR_REPORTING": "false", "HOME": str(self.folder)}
 
-    def attempt(self, number, first, last, end, options):
-        """One attempt in a directory of its own; what it printed to standard error."""
-        length = last if end != "crash" else last + 2
+    def attempt(self, number, first, last, end, options, below=0):
+        """One attempt in a directory of its own. It ends so many steps `below` the length that it was given."""
+        length = (last if end != "crash" else last + 2) + below
         worker = self.in_trial(
-            lambda message: {"directive": end if message["step"] == length else "continue", "length": length},
+            lambda message: {"directive": end if message["step"] == length - below else "continue", "length": length},
             ATTEMPT=number, LENGTH=length, MAX_LENGTH=9, STORE=77, EXPERIMENT_NAME="digits", PARAMS=json.dumps(PARAMS))
         place = self.folder / "attempt-{}".format(number)
         place.mkdir()
@@ -131,13 +131,13 @@ class Genuine(TrialTest):
         """Waits until the crash finds something in the tracker."""
 
     def three_attempts(self, options):
-        """Killed after step 6 and resumed from step 4, paused at 7, promoted to 9."""
+        """Killed after step 6 and resumed from step 4, stopped at 7, its length, then promoted to 9."""
         self.attempt(1, 1, 6, "crash", options)
         self.attempt(2, 5, 7, "pause", options)
-        self.paused()
+        self.between()
         self.attempt(3, 8, 9, "stop", options)
 
-    def paused(self):
+    def between(self):
         """What the tracker has between the attempts."""
 
     def read(self, program, *words):
@@ -157,12 +157,15 @@ class MlflowTest(Genuine):
     def tags(self):
         return dict(self.rows("SELECT key, value FROM tags WHERE key LIKE 'hpsearch.%'"))
 
-    def paused(self):
-        self.assertEqual((self.tags()["hpsearch.status"], self.rows("SELECT status FROM runs")),
-                         ("PAUSED", [("SCHEDULED",)]))
+    def between(self):
+        # If it is never promoted, the run stays so.
+        self.assertEqual((self.tags()["hpsearch.status"], self.tags()["hpsearch.reason"], self.rows("SELECT status FROM runs")),
+                         ("PRUNED", "stopped at step 7 of at most 9, unless it is promoted", [("FINISHED",)]))
+        self.assertGreater(self.rows("SELECT end_time FROM runs")[0][0], 0)
 
     def test_three_attempts_are_one_run(self):
-        self.three_attempts({"tracking_uri": "sqlite:///{}".format(self.folder / "mlflow.db"), "tags": {"team": "a"}})
+        options = {"tracking_uri": "sqlite:///{}".format(self.folder / "mlflow.db"), "tags": {"team": "a"}}
+        self.three_attempts(options)
         self.assertEqual(self.rows("SELECT status, name FROM runs"), [("FINISHED", "trial-4")])
         self.assertEqual(self.rows("SELECT name FROM experiments WHERE experiment_id != 0"), [("digits",)])
         for name in ("val_loss", "training.loss"):
@@ -172,6 +175,8 @@ class MlflowTest(Genuine):
         self.assertEqual(self.tags(), {"hpsearch.trial": RUN, "hpsearch.experiment": "digits", "hpsearch.seed": "7",
                                        "hpsearch.attempt": "3", "hpsearch.status": "FINISHED",
                                        "hpsearch.reason": "ended at step 9"})
+        self.attempt(4, 10, 10, "pause", options, below=1)
+        self.assertEqual((self.tags()["hpsearch.status"], self.rows("SELECT status FROM runs")), ("PAUSED", [("SCHEDULED",)]))
 
 
 class WandbTest(Genuine):
@@ -185,7 +190,7 @@ class WandbTest(Genuine):
             # What W&B had not written when it was killed is lost, but only of what the trial lost too.
             self.assertEqual(sorted(set(found[name])), sorted(found[name]), name)
             self.assertLessEqual(set(range(5, 10)), set(found[name]), name)
-        self.assertEqual(found["tags"], [["mine"], ["mine", "PAUSED"], ["mine", "FINISHED"]])
+        self.assertEqual(found["tags"], [["mine"], ["mine", "PRUNED"], ["mine", "FINISHED"]])
         self.assertEqual({name: found["config"][name] for name in PARAMS}, PARAMS)
         self.assertEqual(found["config"]["hpsearch"], {"trial": RUN, "number": 4, "seed": 7, "attempt": 3})
         self.assertEqual(found["summary"]["hpsearch.reason"], "ended at step 9")
@@ -206,7 +211,7 @@ class TensorboardTest(Genuine):
         self.assertEqual(found["runs"], [RUN])
         for name in ("val_loss", "training.loss"):
             self.assertEqual(found[name], list(range(1, 10)), name)
-        self.assertEqual(found["statuses"], ["PAUSED: paused at step 7", "FINISHED: ended at step 9"])
+        self.assertEqual(found["statuses"], ["PRUNED: stopped at step 7 of at most 9, unless it is promoted", "FINISHED: ended at step 9"])
         self.assertEqual(found["about"], "trial 4 of digits, attempt 3, seed 7")
         self.assertEqual(found["hparams"], {"lr": 0.5, "net.hidden": 8})
 

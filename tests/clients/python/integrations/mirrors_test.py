@@ -190,11 +190,11 @@ class MirrorTest(TrialTest):
         mirrors.close()
         return self.tracker.ended
 
-    def answered(self, *directives, **variables):
-        """A mirrored trial whose worker answers reports so."""
+    def answered(self, *directives, length=9, **variables):
+        """A mirrored trial of at most 9 steps, whose worker answers reports so, and asks for `length`."""
         left = list(directives)
         worker = self.in_trial(lambda message: {"directive": left.pop(0) if message["type"] == "report" else "stop",
-                                                "length": 9}, STORE="77", MAX_LENGTH="9", EXPERIMENT_NAME="digits",
+                                                "length": length}, STORE="77", MAX_LENGTH="9", EXPERIMENT_NAME="digits",
                                **variables)
         hpsearch.mirror("fake", project="p")
         return worker
@@ -219,12 +219,13 @@ class MirrorTest(TrialTest):
         self.assertEqual(self.tracker.points, [])
 
     def test_the_status_says_how_the_attempt_ended(self):
-        for step, directive, status, reason in ((3, "pause", "PAUSED", "paused at step 3"),
+        for step, directive, status, reason in ((2, "pause", "PAUSED", "paused at step 2"),  # Below its length, 3.
+                                                (3, "pause", "PRUNED", "stopped at step 3 of at most 9, unless it is promoted"),
                                                 (3, "stop", "PRUNED", "stopped at step 3 of at most 9"),
                                                 (9, "stop", "FINISHED", "ended at step 9"),
                                                 (3, "continue", "FINISHED", "ended at step 3")):
             with self.subTest(directive=directive, step=step):
-                worker = self.answered(directive)
+                worker = self.answered(directive, length=3 if directive == "pause" else 9)
                 hpsearch.report(step, val_acc=1)
                 self.assertEqual(self.end(), End(status, reason, step))
                 worker.close()
