@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "clients" / "python"
@@ -19,6 +20,7 @@ sys.path.insert(0, str(PACKAGE))
 
 import hpsearch as hp
 import yaml
+from hpsearch._local.local import Local
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from hydra_plugins.hpsearch_sweeper._space import OverrideSpace
@@ -32,6 +34,11 @@ APPLICATION = """
 
     OmegaConf.register_new_resolver("double", lambda x: 2 * x)
     ConfigStore.instance().store(group="hydra/launcher", name="queue", node={"_target_": "queue.Launcher"})
+
+    if os.environ.get("OPTUNA_SAMPLERS"):  # As the Optuna sweeper registers them.
+        for name in ("tpe", "cmaes"):
+            ConfigStore.instance().store(group="hydra/sweeper/sampler", name=name, node={"_target_": "samplers." + {
+                "tpe": "TPESampler", "cmaes": "CmaEsSampler"}[name], "seed": None})
 
     @hydra.main(config_path="conf", config_name="config", version_base="1.3")
     def main(config):
@@ -202,12 +209,53 @@ class Sweep(unittest.TestCase):
         self.assertLessEqual(len(self.runs()), 8)
 
     def test_a_configuration_that_cannot_be_composed_is_another_one(self):
-        self.sweep("lr=interval(0.0,1.0)", "opt=choice(sgd,missing,adam)", "need=1", "hydra.sweeper.n_trials=5",
-                   "hydra.sweeper.seed=3", f"hydra.sweep.dir={self.out}")
+        text = (self.folder / "conf" / "config.yaml").read_text()
+        (self.folder / "conf" / "config.yaml").write_text(text.replace("{opt: sgd}", "{opt: sgd}, {data: a}, {pair: '${opt}_${data}'}"))
+        for group, names in (("data", "ab"), ("pair", ("sgd_a", "adam_a", "adam_b"))):
+            (self.folder / "conf" / group).mkdir()
+            for name in names:
+                (self.folder / "conf" / group / f"{name}.yaml").write_text(f"{group}_is: {name}\n")
+        # Each option can be composed with some other, but sgd cannot be composed with b.
+        first = "{name: random, points_to_evaluate: [{lr: 0.5, opt: sgd, data: b}]}"
+        self.sweep("lr=interval(0.0,1.0)", "opt=choice(sgd,adam)", "data=choice(a,b)", "need=1", "hydra.sweeper.n_trials=3",
+                   f"hydra.sweeper.searcher={first}", f"hydra.sweep.dir={self.out}")
         logs = [path.read_text() for path in self.out.glob("*/attempt/stdout.log")]
-        self.assertTrue(any("opt=missing" in log for log in logs), "the seed drew no invalid configuration")
-        self.assertEqual(len(self.runs()), 5)
-        self.assertNotEqual(self.results()["best_params"]["opt"], "missing")
+        self.assertTrue(any(" data=b " in log and " opt=sgd " in log for log in logs))
+        self.assertEqual(len(self.runs()), 3)
+        self.assertNotEqual(tuple(self.results()["best_params"][name] for name in ("opt", "data")), ("sgd", "b"))
+
+    def test_a_searched_config_group_with_a_broken_option_is_refused_before_the_first_trial(self):
+        (self.folder / "conf" / "opt" / "broken.yaml").write_text("defaults: [/nowhere]\nkind: broken\n")
+        for searched, broken, why in (("choice(sgd,missing,adam)", "opt=missing", "Could not find 'opt/missing'"),
+                                      ("glob(*)", "opt=broken", "nowhere")):
+            said = self.sweep("lr=interval(0.0,1.0)", f"opt={searched}", "need=1", expect=1)
+            self.assertIn(f"{broken} is searched, and cannot be composed", said)
+            self.assertIn(why, said)
+            self.assertNotIn("Traceback", said)
+        self.assertEqual(self.runs(), [])
+        self.assertFalse((self.folder / "state").exists())
+
+    def sampler(self, override):
+        """The sampler of the search that a sweep with this override was."""
+        name = override.rpartition("=")[2]
+        self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra.sweeper.n_trials=1", f"hydra.sweeper.study_name={name}", override)
+        with unittest.mock.patch.dict(os.environ, HPSEARCH_BIN=BIN), Local(self.folder / "state" / f"hydra-{name}", 1) as client:
+            return client.experiment(client.experiments()[0].id).config["searcher"]["sampler"]
+
+    def test_the_sampler_is_a_config_group_as_the_optuna_sweeper_has_it(self):
+        said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra/sweeper/sampler=cmaes", expect=1)
+        self.assertIn("Could not find 'hydra/sweeper/sampler/cmaes'", said)
+        self.assertRegex(said, "anneal\\s+model\\s+random\\s+tpe")
+        self.assertEqual(self.sampler("hydra/sweeper/sampler=anneal"), "anneal")
+        self.assertEqual(self.sampler("hydra.sweeper.sampler=model"), "model")
+
+    def test_the_sampler_groups_of_an_installed_optuna_sweeper_stay_as_they_are(self):
+        (self.folder / "samplers.py").write_text("class TPESampler:\n    def __init__(self, seed):\n        self.seed = seed\n\n"
+                                                 "class CmaEsSampler(TPESampler):\n    pass\n")
+        self.environment.update(OPTUNA_SAMPLERS="1", PYTHONPATH=f"{PACKAGE}:{self.folder}")
+        self.assertEqual(self.sampler("hydra/sweeper/sampler=tpe"), "tpe")
+        said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra/sweeper/sampler=cmaes", expect=1)
+        self.assertIn("hydra.sweeper.sampler is 'CmaEsSampler'; it must be random, model, tpe or anneal", said)
 
     def test_a_command_that_can_never_be_composed_is_refused_at_once(self):
         said = self.sweep("lr=interval(0.0,1.0)", "nothing=1", expect=1)

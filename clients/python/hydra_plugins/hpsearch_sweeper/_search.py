@@ -24,7 +24,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from ._space import OverrideSpace
 from ._trial import DATA
-from .config import HpsearchSweeperConf
+from .config import SAMPLERS, HpsearchSweeperConf
 
 _log = logging.getLogger(__name__)
 _OPEN = ("PENDING", "RUNNING", "PAUSED")
@@ -43,6 +43,7 @@ class Search:
                 settings.on))
         self.options = run_options(settings.on, settings.slots, [str(word) for word in settings.sbatch], settings.queue)
         self.settings = settings
+        self.config_loader = config_loader
         params = ["{}={}".format(key, value) for key, value in (settings.params or {}).items()]
         self.space = OverrideSpace(OverridesParser.create(config_loader=config_loader), params + list(arguments))
         self.directory = str(pathlib.Path(config.hydra.sweep.dir).absolute())
@@ -56,14 +57,32 @@ class Search:
         self.file["name"] = self.name
 
     def check_composition(self, check: Callable[[Sequence[Sequence[str]]], None]) -> None:
-        """Raises what Hydra raises when no configuration can be composed. That of a single trial is checked in it."""
-        errors = []
-        for corner in self.space.corners():
+        """Raises what Hydra raises when no configuration can be composed. That of a single trial is checked in it.
+
+        ValueError: an option of a config group cannot be composed with the first values of the others, nor with the last.
+        """
+        failed = self._failure(check, {})
+        if failed is not None:
+            raise failed
+        for name, key in self.space.keys.items():
+            if not self.config_loader.get_group_options(key.lstrip("+").split("@")[0]):
+                continue
+            for option in self.space.space[name]["vals"]:
+                failed = self._failure(check, {name: option})
+                if failed is not None:
+                    raise ValueError("{} is searched, and cannot be composed: {}".format(
+                        self.space.override(name, option), str(failed).strip())) from failed
+
+    def _failure(self, check: Callable[[Sequence[Sequence[str]]], None], values: Mapping[str, Any]) -> Optional[Exception]:
+        """Composes `values` with the first and the last values of all others. None if one of both works."""
+        errors: List[Exception] = []
+        for at in (0, -1):
             try:
-                return check([self.space.fixed + corner])
+                check([self.space.fixed + self.space.corner(at, values)])
+                return None
             except Exception as error:  # Hydra's, OmegaConf's, or of a resolver of the application.
                 errors.append(error)
-        raise errors[0]
+        return errors[0]
 
     def run(self) -> float:
         """Begins the sweep or goes on with it; returns the best value when it has ended."""
@@ -165,7 +184,7 @@ class Search:
                       _smaller_is_better(settings.direction), searcher, settings.resources, fields)
         section = out["searcher"]
         if settings.sampler:
-            section["sampler"] = settings.sampler
+            section["sampler"] = _sampler(settings.sampler)
         if settings.n_jobs and section["name"] != "single":
             section["max_concurrent_trials"] = settings.n_jobs
         out["entrypoint"] = [sys.executable, "-m", "hydra_plugins.hpsearch_sweeper._trial"]
@@ -231,8 +250,17 @@ def _flags(arguments: Sequence[str]) -> List[str]:
 def _is_of_sweep(override: str) -> bool:
     """Whether an override of `hydra` concerns the sweep, not its jobs."""
     key = override.split("=", 1)[0].lstrip("+~").split("@")[0]
-    return key in ("hydra.mode", "hydra.sweep.dir", "hydra.run.dir", "hydra/sweeper", "hydra/launcher") or key.startswith(
-        "hydra.sweeper.")
+    return key in ("hydra.mode", "hydra.sweep.dir", "hydra.run.dir", "hydra/launcher") or key.startswith(
+        ("hydra.sweeper.", "hydra/sweeper"))
+
+
+def _sampler(setting: Any) -> str:
+    """Its name. Where the Optuna sweeper is installed too, hydra/sweeper/sampler=tpe is an object of Optuna."""
+    name = setting if isinstance(setting, str) else re.sub("Sampler$", "", type(setting).__name__).lower()
+    if name not in SAMPLERS:
+        raise ValueError("hydra.sweeper.sampler is {!r}; it must be {} or {}".format(
+            setting if isinstance(setting, str) else type(setting).__name__, ", ".join(SAMPLERS[:-1]), SAMPLERS[-1]))
+    return name
 
 
 def _smaller_is_better(direction: Any) -> bool:

@@ -41,9 +41,13 @@ class OverrideSpace:
         """The overrides of a trial with these hyperparameters."""
         return overrides_of(params, self.keys, self.texts)
 
-    def corners(self) -> List[List[str]]:
-        """The overrides of two configurations at the ends of the space."""
-        return [self.drawn({name: _end(one, at) for name, one in self.space.items()}) for at in (0, -1)]
+    def corner(self, at: int, values: Mapping[str, Any]) -> List[str]:
+        """The overrides with the first values of all hyperparameters (`at` is 0) or the last (-1), but with `values`."""
+        return self.drawn({name: values[name] if name in values else _end(one, at) for name, one in self.space.items()})
+
+    def override(self, name: str, value: Any) -> str:
+        """The override that sets a hyperparameter to a value."""
+        return overrides_of({name: value}, {name: self.keys[name]}, self.texts)[0]
 
     def _add(self, override: Override) -> None:
         key = override.get_key_element()
