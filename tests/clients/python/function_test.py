@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" /
 
 import hpsearch as hp
 from fake_worker import PACKAGE, TrialTest
-from hpsearch._functions.function_file import LARGE, FunctionFile, passes_of
+from hpsearch._functions.function_file import FunctionFile, passes_of
 from hpsearch._functions.function_source import Untransferable, source_of
 from hpsearch._functions.loaded_function import LoadedFunction
 from script_folder import ScriptFolder
@@ -184,31 +184,6 @@ class Files(ScriptFolder):
         self.assertEqual(said.split(), ["source", "source"])
         for name, expected in (("c1", "6"), ("c0", '{"y": 11, "z": 11}')):
             self.assertEqual(self.called_in_another_process(self.folder / name, {"x": 5}), expected)
-
-    def test_large_arguments_are_stored_once_and_mapped(self):
-        blob = os.urandom(LARGE + 5)
-        first, second = FunctionFile(lambda t, data: 0, ["x"], {"data": blob}), FunctionFile(
-            lambda t, data, more: 0, ["x"], {"data": blob, "more": 1})
-        for number, written in enumerate((first, second)):
-            place = self.folder / str(number)
-            place.mkdir()
-            written.write(place, self.folder / "arguments")
-        self.assertEqual([path.stat().st_size for path in (self.folder / "arguments").iterdir()], [LARGE + 5])
-        self.assertNotIn(blob[:100], (self.folder / "0" / "arguments.pickle").read_bytes())
-        loaded = LoadedFunction(self.folder / "0", types.ModuleType("__main__"))._arguments["data"]
-        self.assertEqual(bytes(loaded), blob)
-        with self.assertRaises(TypeError):
-            loaded[0] = 1
-        self.assertNotEqual(first.digests(), FunctionFile(lambda t, data: 0, ["x"], {"data": blob + b"x"}).digests())
-
-    def test_large_arrays_are_mapped(self):
-        try:
-            import numpy
-        except ImportError:
-            self.skipTest("no NumPy here")
-        array = numpy.arange(LARGE // 4)
-        self.assertEqual(self.travelled(lambda x, data: (type(data).__name__, data.flags.writeable, int(data.sum())),
-                                        {"x": 1}, {"data": array}), ("memmap", False, int(array.sum())))
 
 
 class Spawned(ScriptFolder):

@@ -234,16 +234,18 @@ class PythonTune(harness.Case):
         self.assertIn("mistakes 12", said)
         self.assertIn("trials 2", said)
 
-    def test_large_arguments_are_mapped(self):
+    def test_large_arguments_are_stored_once_and_mapped(self):
         said = self.run_script("""
             import hpsearch as hp
-            def train(x, data):
-                return x + len(data) + data[3] + (0 if data.readonly else 1000)
+            def train(x, data, view):
+                view[3] += 1
+                return x + len(data) + view[3]
             blob = bytes(range(256)) * 8192
-            result = hp.tune(train, {"x": hp.const(0.5)}, max_trials=1, arguments={"data": blob}, name="blob")
+            result = hp.tune(train, {"x": hp.const(0.5)}, max_trials=2, slots=2, name="blob",
+                             arguments={"data": blob, "view": memoryview(bytearray(blob))})
             print("metric", result.best.metric)
             """)
-        self.assertIn(f"metric {0.5 + 256 * 8192 + 3}", said)
+        self.assertIn(f"metric {0.5 + 256 * 8192 + 4}", said)
         self.assertEqual([path.stat().st_size for path in (self.home / "blob/arguments").iterdir()], [256 * 8192])
 
     def test_the_same_call_on_a_cluster(self):

@@ -145,7 +145,7 @@ class _Scale:
             self._low, self._high = 0.0, float(max(1, len(self._words) - 1))
             return
         self._low, self._high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
-        bounds = [declared.get("minval"), declared.get("maxval")]
+        bounds: List[Any] = [declared.get("minval"), declared.get("maxval")]
         if declared.get("type") == "log" and None not in bounds:
             bounds = [float(declared.get("base", 10)) ** bound for bound in bounds]
         if None not in bounds:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
-import io
 import json
 import os
 import pathlib
@@ -14,10 +12,9 @@ import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .function_source import FunctionSource, Untransferable, classes_of, source_of
+from .large_parts import LargeParts, Stored, as_record
 from .loaded_function import RECORD
 from .stable_digest import FunctionDigest, value_digest
-
-LARGE = 1 << 20  # Bytes. Larger arguments lie in files of their own, and are mapped.
 
 
 class FunctionFile:
@@ -34,48 +31,39 @@ class FunctionFile:
         self._function: Any = function
         self._arguments = arguments
         self._source: Optional[FunctionSource] = None
-        self._pickle = b""
-        self._large = {name: _large_file(value) for name, value in arguments.items()}
-        self._small = {name: value for name, value in arguments.items() if self._large[name] is None}
+        self._pickle: Optional[Stored] = None
+        self._large = LargeParts()
         self.kind: str = self._kind()
-        self._small_pickle: bytes = self._pickled_arguments()
+        self._pickled_arguments: Stored = self._pickle_arguments()
 
     def digests(self) -> Dict[str, Any]:
         """What the function does (spelling and comments don't count), and the contents of the values that it uses and of its
         arguments. NoStableForm: two calls with the same value would look like two with different ones."""
         found = FunctionDigest(self._function)
         return {"function": found.code, "value": found.values, "argument": {
-            name: large[0] if large else value_digest(self._arguments[name], "the argument " + name)
-            for name, large in sorted(self._large.items())}}
+            name: value_digest(value, "the argument " + name) for name, value in sorted(self._arguments.items())}}
 
     def write(self, directory: pathlib.Path, shared: Optional[pathlib.Path] = None) -> None:
-        """Writes it into `directory`, and large arguments, once each, into `shared`, else below `directory`."""
-        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": _positional(self._function), "large": {}, "paths": _search_paths(),
-                                  "arguments_directory": str(shared or "")}
+        """Writes it into `directory`, and large parts of its values, once each, into `shared`, else below `directory`."""
+        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": _positional(self._function),
+                                  "paths": _search_paths(), "arguments_directory": str(shared or ""),
+                                  "arguments": as_record(self._pickled_arguments)}
         if self._optuna_space is not None:
             record["optuna_space"] = self._optuna_space
-        arguments = shared or directory / "arguments"
         if self.kind == "module":
             record.update(module=self._function.__module__, name=self._function.__qualname__)
         elif self.kind == "pickle":
-            (directory / "function.pickle").write_bytes(self._pickle)
+            assert self._pickle is not None
+            record["function"] = as_record(self._pickle)
+            (directory / "function.pickle").write_bytes(self._pickle.content)
         else:
             assert self._source is not None
             record.update(name=self._source.name, postponed=self._source.postponed)
             (directory / "function_source.py").write_text(self._source.text(), encoding="utf-8")
             (directory / "function_values.pickle").write_bytes(pickle.dumps(
-                {name: pickle.dumps(value, protocol=4) for name, value in self._source.values.items()}, protocol=4))
-        for name, large in self._large.items():
-            if large is None:
-                continue
-            file, content = large
-            record["large"][name] = file
-            arguments.mkdir(parents=True, exist_ok=True)
-            if not (arguments / file).exists():
-                part = arguments / "{}.part{}".format(file, os.getpid())
-                part.write_bytes(content)
-                os.replace(str(part), str(arguments / file))
-        (directory / "arguments.pickle").write_bytes(self._small_pickle)
+                {name: tuple(self._large.pickled(value)) for name, value in self._source.values.items()}, protocol=5))
+        self._large.write(shared or directory / "arguments")
+        (directory / "arguments.pickle").write_bytes(self._pickled_arguments.content)
         (directory / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
 
     def _kind(self) -> str:
@@ -84,30 +72,30 @@ class FunctionFile:
         cloudpickle = _cloudpickle()
         if cloudpickle is None:
             try:
-                self._source = source_of(self._function, self._small)
+                self._source = source_of(self._function, self._arguments)
             except Untransferable as error:
                 raise TypeError("{} cannot travel to a trial: {}. Install cloudpickle, or put the function into a module that "
                                 "can be imported, and what it needs into arguments=".format(
                                     _name_of(self._function), error)) from None
             return "source"
         try:
-            self._pickle = cloudpickle.dumps(self._function, protocol=4)
+            self._pickle = self._large.pickled(self._function, cloudpickle.CloudPickler)
         except Exception as error:
             raise TypeError("{} cannot travel to a trial: {}. Make in the function what cannot be pickled".format(
                 _name_of(self._function), error)) from error
         return "pickle"
 
-    def _pickled_arguments(self) -> bytes:
+    def _pickle_arguments(self) -> Stored:
+        arguments = dict(self._arguments)
         cloudpickle = _cloudpickle()
         try:
             if cloudpickle is not None:
-                made: bytes = cloudpickle.dumps(self._small, protocol=4)
-                return made
-            own = [] if self.kind == "source" else classes_of(self._small, "__main__")
+                return self._large.pickled(arguments, cloudpickle.CloudPickler)
+            own = [] if self.kind == "source" else classes_of(arguments, "__main__")
             if own:
                 raise TypeError("{} is of the script or the notebook; put it into a module, or install cloudpickle".format(
                     own[0].__qualname__))
-            return pickle.dumps(self._small, protocol=4)
+            return self._large.pickled(arguments)
         except Exception as error:
             raise TypeError("an argument cannot be pickled: {}".format(error)) from error
 
@@ -178,19 +166,6 @@ def _search_paths() -> List[str]:
     """Where this process finds modules: also what is beside a script, and in the current directory."""
     paths = [os.path.abspath(path) if path else os.getcwd() for path in sys.path]
     return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
-
-
-def _large_file(value: Any) -> "Optional[tuple[str, bytes]]":
-    """Name and content of the file of a large argument; None if it is small."""
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        content = bytes(value)
-        return (hashlib.sha256(content).hexdigest() + ".bin", content) if len(content) > LARGE else None
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.ndarray) and value.nbytes > LARGE and not value.dtype.hasobject:
-        out = io.BytesIO()
-        numpy.save(out, value, allow_pickle=False)
-        return hashlib.sha256(out.getvalue()).hexdigest() + ".npy", out.getvalue()
-    return None
 
 
 def _cloudpickle() -> Any:

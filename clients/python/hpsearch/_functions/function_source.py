@@ -12,6 +12,8 @@ import textwrap
 import types
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
+from .large_parts import reduced
+
 
 class Untransferable(Exception):
     """This function cannot travel as source; the text says why."""
@@ -50,7 +52,7 @@ def source_of(function: Any, arguments: Optional[Mapping[str, Any]] = None) -> F
 
 def classes_of(value: Any, module: str) -> List[Any]:
     """The classes and functions of a module that a value needs. Raises what pickle raises."""
-    pickler = _Pickler(io.BytesIO(), protocol=4)
+    pickler = _Pickler(io.BytesIO(), protocol=5, buffer_callback=lambda buffer: None)  # Buffers have none.
     pickler.home = module
     pickler.dump(value)
     return pickler.own
@@ -161,6 +163,9 @@ class _Pickler(pickle.Pickler):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.own: List[Any] = []
+
+    def reducer_override(self, one: Any) -> Any:
+        return reduced(one)
 
     def persistent_id(self, one: Any) -> None:
         if isinstance(one, (type, types.FunctionType)) and one.__module__ == self.home:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import io
 import json
-import mmap
 import pathlib
 import pickle
 import sys
 import types
 from typing import Any, Callable, Dict, List, Mapping, Optional
+
+from .large_parts import Stored, StoredFiles, from_record
 
 RECORD = "function.json"
 
@@ -25,10 +26,8 @@ class LoadedFunction:
         self._positional: List[str] = record["positional"]
         self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # The space of an Optuna objective.
         self._function = read_function(directory, main)
-        self._arguments: Dict[str, Any] = _Unpickler((directory / "arguments.pickle").read_bytes(), main).load()
-        for name, file in record["large"].items():
-            places = [directory / "arguments" / file, pathlib.Path(record["arguments_directory"]) / file]
-            self._arguments[name] = _mapped(next((place for place in places if place.exists()), places[0]))
+        stored = from_record(record["arguments"], directory / "arguments.pickle")
+        self._arguments: Dict[str, Any] = _Unpickler(stored, _files_of(directory, record), main).load()
 
     def call(self, trial: Any) -> Any:
         """Calls it for a trial, and returns what it returns."""
@@ -66,7 +65,8 @@ def read_function(directory: pathlib.Path, main: types.ModuleType) -> Callable[.
     """The function. Its module `main` gets the functions and classes of its script or notebook."""
     record = _read_record(directory)
     if record["kind"] == "pickle":
-        made: Callable[..., Any] = _Unpickler((directory / "function.pickle").read_bytes(), main).load()
+        stored = from_record(record["function"], directory / "function.pickle")
+        made: Callable[..., Any] = _Unpickler(stored, _files_of(directory, record), main).load()
         return made
     if record["kind"] == "module":
         found: Any = importlib.import_module(record["module"])
@@ -84,28 +84,39 @@ def _read_record(directory: pathlib.Path) -> Dict[str, Any]:
     return record
 
 
+def _files_of(directory: pathlib.Path, record: Mapping[str, Any]) -> StoredFiles:
+    shared = record["arguments_directory"]
+    return StoredFiles([directory / "arguments"] + ([pathlib.Path(shared)] if shared else []))
+
+
 def _run_source(directory: pathlib.Path, record: Mapping[str, Any], main: types.ModuleType) -> Callable[..., Any]:
     import __future__
     import ast
     file = directory / "function_source.py"
     main.__file__ = str(file)  # Where inspect looks for the source of a class.
-    waiting: Dict[str, bytes] = pickle.loads((directory / "function_values.pickle").read_bytes())
+    values: Dict[str, Any] = pickle.loads((directory / "function_values.pickle").read_bytes())
+    files = _files_of(directory, record)
+    waiting = {name: Stored(*stored) for name, stored in values.items()}
+
+    def read(stored: Stored) -> Any:
+        return _Unpickler(stored, files, main).load()
+
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        _take_values(main, waiting)  # Defaults of parameters may need them.
+        _take_values(main, waiting, read)  # Defaults of parameters may need them.
         flags = __future__.annotations.compiler_flag if record["postponed"] else 0
         exec(compile(ast.Module(body=[node], type_ignores=[]), str(file), "exec", flags, True), vars(main))
-    _take_values(main, waiting)
-    for content in waiting.values():
-        _Unpickler(content, main).load()  # Says what is missing.
+    _take_values(main, waiting, read)
+    for stored in waiting.values():
+        read(stored)  # Says what is missing.
     made: Callable[..., Any] = getattr(main, record["name"])
     return made
 
 
-def _take_values(main: types.ModuleType, waiting: Dict[str, bytes]) -> None:
+def _take_values(main: types.ModuleType, waiting: Dict[str, Stored], read: Callable[[Stored], Any]) -> None:
     """Those whose classes are defined by now."""
-    for name, content in list(waiting.items()):
+    for name, stored in list(waiting.items()):
         try:
-            setattr(main, name, _Unpickler(content, main).load())
+            setattr(main, name, read(stored))
         except AttributeError:
             continue
         del waiting[name]
@@ -114,8 +125,9 @@ def _take_values(main: types.ModuleType, waiting: Dict[str, bytes]) -> None:
 class _Unpickler(pickle.Unpickler):
     """Finds classes of the script or notebook in `main`, and puts those there that cloudpickle makes again."""
 
-    def __init__(self, content: bytes, main: types.ModuleType) -> None:
-        super().__init__(io.BytesIO(content))
+    def __init__(self, stored: Stored, files: StoredFiles, main: types.ModuleType) -> None:
+        super().__init__(io.BytesIO(files.content_of(stored)), buffers=files.buffers_of(stored))
+        self._files = files
         self._main = main
         self._made: List[Any] = []
 
@@ -126,6 +138,9 @@ class _Unpickler(pickle.Unpickler):
             if one.__module__ == "__main__" and name.isidentifier() and not hasattr(self._main, name):
                 setattr(self._main, name, one)
         return loaded
+
+    def persistent_load(self, identity: Any) -> Any:
+        return self._files.part(identity)
 
     def find_class(self, module: str, name: str) -> Any:
         if module == "__main__":
@@ -143,11 +158,3 @@ class _Unpickler(pickle.Unpickler):
             self._made.append(one)
             return one
         return made
-
-
-def _mapped(path: pathlib.Path) -> Any:
-    if path.suffix == ".npy":
-        import numpy
-        return numpy.load(str(path), mmap_mode="r", allow_pickle=False)
-    with open(str(path), "rb") as file:
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

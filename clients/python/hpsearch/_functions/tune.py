@@ -58,9 +58,9 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     smaller_is_better: whether the best value of `metric` is the smallest one.
     searcher: a name, or a section as hpsearch.asha() makes it. Without, adaptive_asha where `max_length` is above 1, else
         random.
-    arguments: values for other parameters of `function`. Arrays and bytes of more than 1 MiB are stored once, and are
-        read-only in trials. A search with a name refuses a call whose values differ from those it was begun with, also
-        values that the function takes from around it.
+    arguments: values for other parameters of `function`. Large ones are stored once, and what has buffers of more
+        than 1 MiB, as arrays and tables, is mapped in trials, which may change their own copy in place. A search with a name
+        refuses a call whose values differ from those it was begun with, also values that the function takes from around it.
     resources: of each trial, as {"gpus": 1}, or the section of the experiment file. ValueError: no machine that the search may
         use has enough GPUs.
     context: a directory; each trial gets a copy of it.
