@@ -34,11 +34,11 @@ its content as a dict.
 
 # Each group: heading, and its names. A name is that of hpsearch, or MODULE:NAME with MODULE below hpsearch.
 GROUPS = [
-    ("Searches", ["tune", "FunctionTrial", "Stop", "Pause", "local", "Local", "programs", "programs_version"]),
+    ("Searches", ["tune", "FunctionTrial", "Stop", "Pause", "local", "Local", "searches", "LocalSearch", "open", "programs", "programs_version"]),
     ("Spaces", ["uniform", "loguniform", "quniform", "int", "choice", "const"]),
     ("Experiments without a file", ["experiment", "asha", "async_halving", "random", "grid", "single"]),
     ("Client", ["Client", "Experiment", "Snapshot", "_functions.snapshot:BestSoFar", "_client.trials:Trials", "TrialView", "Explanation",
-                "Checkpoint", "_client.plots:Plots"]),
+                "TrialFile", "Checkpoint", "_client.plots:Plots"]),
     ("asyncio", ["aio:Client", "aio:Experiment"]),
     ("Exceptions", ["Problem", "ProblemItem", "BadRequest", "NotFound", "WrongState", "Conflict", "AccessDenied",
                     "Unreachable", "IncompatibleDaemon", "ExperimentFailed", "ExperimentCanceled"]),

@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from ._client.description import asha, async_halving, experiment, grid, random, single
     from ._client.experiment import Experiment
     from ._local.local import Local, local
+    from ._local.searches import LocalSearch, open, searches
     from ._problems import (AccessDenied, BadRequest, Conflict, ExperimentCanceled, ExperimentFailed,
                             IncompatibleDaemon, NotFound, Problem, ProblemItem, Unreachable, WrongState)
     from ._local.programs import programs, programs_version
     from ._functions.function_trial import FunctionTrial, Pause, Stop
     from ._functions.snapshot import Snapshot
     from ._functions.spaces import choice, const, int, loguniform, quniform, uniform
+    from ._client.files import TrialFile
     from ._client.trials import Explanation, TrialView
     from ._functions.tune import tune
     from .search import Search
@@ -55,8 +57,10 @@ _LATER = {
     "Checkpoint": "_checkpoint",
     "Client": "_client.client",
     "Experiment": "_client.experiment",
+    "TrialFile": "_client.files",
     "Explanation": "_client.trials", "TrialView": "_client.trials",
     "Local": "_local.local", "local": "_local.local",
+    "LocalSearch": "_local.searches", "open": "_local.searches", "searches": "_local.searches",
     "FunctionTrial": "_functions.function_trial", "Pause": "_functions.function_trial",
     "Stop": "_functions.function_trial",
     "Search": "search",
@@ -76,11 +80,11 @@ _LATER = {
 __all__ = [
     "__version__", "AccessDenied", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
     "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "FunctionTrial", "IncompatibleDaemon",
-    "InvalidHyperparameters", "Local", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
-    "Snapshot", "Stop", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
+    "InvalidHyperparameters", "Local", "LocalSearch", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
+    "Snapshot", "Stop", "TrialFile", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
-    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log_line", "loguniform", "metric", "mirror", "optuna", "output_dir", "params",
-    "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "seed",
+    "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log_line", "loguniform", "metric", "mirror", "open", "optuna", "output_dir", "params",
+    "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "searches", "seed",
     "should_stop", "single", "trial", "tune", "uniform", "unit",
 ]
 

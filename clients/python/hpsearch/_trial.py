@@ -23,6 +23,7 @@ AnyPath = Union[str, "os.PathLike[str]"]
 
 _ASKS_AT_MOST_EVERY = 1.0  # Seconds between two questions of should_stop(), and how long one may take.
 _LONGEST_LOG_LINE = 16 * 1024
+USER_ATTRS = "user_attrs.json"  # In the working directory of a trial.
 DEFAULT_WAIT = 20.0  # Seconds that the end of a program waits for a mirror; less than a worker waits for the program.
 
 

@@ -11,7 +11,7 @@ import unittest.mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" / "python"))
 
 from hpsearch._client import frames as _frames
-from hpsearch._client.columns import in_32_bits, python_values, read_columns
+from hpsearch._client.columns import in_32_bits, python_values, read_columns, with_user_attrs
 from hpsearch._client.plots import Plots
 from hpsearch._functions.snapshot import Snapshot
 import values_test
@@ -49,6 +49,27 @@ class Frames(unittest.TestCase):
         frame = _frames.frame_of(read, False)
         self.assertEqual([str(kind) for kind in frame.dtypes], ["Int64", "int64", "float64"])
         self.assertEqual(frame["hparams.seed"].tolist()[::2], seeds[::2])
+
+    def test_user_attributes_are_columns(self):
+        fields = [{"name": "trial", "type": "u32"}, {"name": "metric", "type": "f64"}]
+        attrs = {3: {"n": 7, "score": 1, "tags": ["a"], "ok": True}, 5: {"score": 0.5, "tags": {"b": 1}, "ok": False}, 9: {"n": 1}}
+        for module in ({"numpy": None}, {}):
+            with unittest.mock.patch.dict(sys.modules, module):
+                read = read_columns(encoded(fields, [[3, 4, 5], [0.1, 0.2, 0.3]], 8))
+                joined = with_user_attrs(read, attrs, True)
+                without = with_user_attrs(read, attrs, False)
+            self.assertEqual({column.name: python_values(column) for column in joined.columns}, {
+                "trial": [3, 4, 5], "metric": [0.1, 0.2, 0.3], "user_attrs.n": [7, None, None], "user_attrs.score": [1.0, None, 0.5],
+                "user_attrs.tags": [["a"], None, {"b": 1}], "user_attrs.ok": [True, None, False]})
+            self.assertEqual([column.name for column in without.columns][0], "metric")
+            self.assertEqual([column.type for column in joined.columns[2:]], ["i64", "u32", "f64", "u32"])
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            return
+        frame = _frames.frame_of(joined, False)
+        self.assertEqual(frame["user_attrs.tags"].tolist(), [["a"], None, {"b": 1}])
+        self.assertEqual(frame["user_attrs.score"].sum(), 1.5)
 
     def test_reals_can_have_32_bits(self):  # They always had.
         fields = [{"name": "hparams.seed", "type": "i64"}, {"name": "hparams.lr", "type": "f64"}, {"name": "ended_at", "type": "f64"}]

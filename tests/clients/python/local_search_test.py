@@ -15,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" /
 import hpsearch as hp
 from hpsearch._local.gpus import check_gpus
 from hpsearch._local.local import check_platform, checked_name, local, make_private, process_with_lock
-from hpsearch._local.search_directory import LocalExperiment, SearchDirectory, _differences, _readers
+from hpsearch._local.search_directory import LocalExperiment, SearchDirectory, _readers
+from hpsearch._local.search_record import differences
 from hpsearch._functions.tune_progress import follow_search
 from script_folder import ScriptFolder
 
@@ -45,10 +46,10 @@ class Local(ScriptFolder):
 
     def test_what_changed_is_named(self):
         before = {"function": "a", "space": {"x": 1, "y": 2}, "searcher": {"name": "random"}}
-        self.assertEqual(_differences(before, before), [])
-        self.assertEqual(_differences(before, {"function": "b", "space": {"x": 1, "y": 3, "z": 0}, "searcher": {"name": "grid"}}),
+        self.assertEqual(differences(before, before), [])
+        self.assertEqual(differences(before, {"function": "b", "space": {"x": 1, "y": 3, "z": 0}, "searcher": {"name": "grid"}}),
                          ["function", "space (y, z)", "searcher (name)"])
-        self.assertEqual(_differences(dict(before, value={"DATA": "1", "N": "2"}, argument={"seed": "1"}),
+        self.assertEqual(differences(dict(before, value={"DATA": "1", "N": "2"}, argument={"seed": "1"}),
                                       dict(before, value={"DATA": "3", "N": "2"}, argument={"seed": "2"})),
                          ["value (DATA)", "argument (seed)"])
 

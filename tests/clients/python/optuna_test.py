@@ -157,6 +157,8 @@ class Answers:
     """An experiment whose daemon's answers are given."""
 
     id = 7
+    config = {"searcher": {"max_length": {"epochs": 9}}}
+    _transport = unittest.mock.Mock(state=pathlib.Path("/nowhere"))
 
     def __init__(self, head, trials, curves):
         self.lines, self.curves = [head, *trials], curves
@@ -169,7 +171,9 @@ class Answers:
 
 
 def recorded(number, state, value, params, reached=3):
-    return {"number": number, "state": state, "value": value, "params": params, "datetime_start": 1e9, "user_attrs": {"reached": reached},
+    ours = {"COMPLETE": "COMPLETED", "PRUNED": "STOPPED", "FAIL": "FAILED", "WAITING": "PAUSED"}.get(state, state)
+    return {"number": number, "state": state, "value": value, "params": params, "datetime_start": 1e9, "user_attrs": {
+        "state": ours, "reached": reached},
             "datetime_complete": 1e9 + 5 if state in ("COMPLETE", "PRUNED", "FAIL") else None}
 
 
@@ -192,7 +196,8 @@ class Studies(unittest.TestCase):
         curves = [{"trial": 0, "step": [1, 2, 3], "last": [0.9, 0.5, 0.6], "nonfinite": []},
                   {"trial": 1, "step": [1, 2], "last": [0.7, 0.8], "nonfinite": [[3, "nan"]]},
                   {"trial": 6, "step": [3], "last": [0.4], "nonfinite": []}]
-        return hp.optuna.to_study(Answers(HEAD, trials, curves))
+        with unittest.mock.patch("hpsearch.optuna._export.user_attrs_of", lambda transport, experiment: {1: {"note": [1], "reached": 99}}):
+            return hp.optuna.to_study(Answers(HEAD, trials, curves))
 
     def test_trials_have_their_states_values_and_curves(self):
         study = self.study()
@@ -203,7 +208,8 @@ class Studies(unittest.TestCase):
         self.assertTrue(math.isnan(study.trials[1].intermediate_values[3]))
         self.assertEqual(study.trials[1].params["kind"], "[1, 2]")
         self.assertEqual(study.trials[0].duration.total_seconds(), 5)
-        self.assertEqual(study.user_attrs, {"experiment": 7, "metric": "loss"})
+        self.assertEqual(study.user_attrs, {"experiment": 7, "metric": "loss", "max_length": 9})
+        self.assertEqual(study.trials[1].user_attrs, {"note": [1], "reached": 3, "state": "STOPPED"})
         if VERSION >= (3, 2):
             self.assertEqual(study.metric_names, ["loss"])
 
@@ -230,11 +236,31 @@ class Studies(unittest.TestCase):
         found = hp.optuna.import_study(self.study())
         self.assertEqual(found, [
             {"hparams": {"lr": 0.01, "n": 2, "kind": "a", "q": 0.3}, "length": 3, "metric": 0.5},
-            {"hparams": {"lr": 0.02, "n": 3, "kind": "[1, 2]", "q": 0.3}, "length": 2, "metric": 0.8},
+            {"hparams": {"lr": 0.02, "n": 3, "kind": "[1, 2]", "q": 0.3}, "length": 3, "metric": 0.8},
             {"hparams": {"lr": 0.09}, "length": 3, "metric": 0.4}])
         with tempfile.TemporaryDirectory() as folder:
             found.write(pathlib.Path(folder, "earlier.jsonl"))
             self.assertEqual([json.loads(line) for line in open(pathlib.Path(folder, "earlier.jsonl"))], found)
+
+    def test_lengths_stay_when_optuna_goes_on_and_the_study_comes_back(self):
+        with unittest.mock.patch("hpsearch.optuna._export.user_attrs_of", lambda transport, experiment: {}):
+            study = hp.optuna.to_study(Answers(HEAD, [
+                recorded(0, "COMPLETE", 0.5, params(0.01), reached=9), recorded(1, "PRUNED", 0.7, params(0.02), reached=3),
+                recorded(2, "WAITING", None, params(0.03), reached=3)],
+                [{"trial": 1, "step": [1, 2, 3], "last": [0.9, 0.8, 0.7], "nonfinite": []}]))
+
+        def f(trial):  # Counts from 0, as objectives of Optuna do; those of the search were counted from 1.
+            lr = trial.suggest_float("lr", 1e-4, 0.1, log=True)
+            for step in range(9):
+                trial.report(lr, step)
+                if trial.number == 3 and step == 4:
+                    raise optuna.TrialPruned()
+            return lr
+
+        study.optimize(f, n_trials=3)  # The first is trial 2, which waited.
+        study.optimize(lambda trial: trial.suggest_float("lr", 1e-4, 0.1, log=True), n_trials=1)
+        found = hp.optuna.import_study(study)
+        self.assertEqual([one["length"] for one in found], [9, 3, 9, 5, 9, 9])
 
     def test_a_study_of_optuna_is_read_from_its_storage(self):
         with tempfile.TemporaryDirectory() as folder:

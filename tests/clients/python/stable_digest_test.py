@@ -15,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" /
 from hpsearch._functions.confirmation import Confirmation
 from hpsearch._functions.function_file import FunctionFile
 from hpsearch._local.local import make_private
-from hpsearch._local.search_directory import SearchDirectory, _differences
+from hpsearch._local.search_directory import SearchDirectory
+from hpsearch._local.search_record import differences, parts_of
 from hpsearch._functions.stable_digest import NoStableForm, value_digest
 from script_folder import ScriptFolder
 
@@ -97,9 +98,9 @@ class Digests(ScriptFolder):
             return lambda t: t["x"] + offset + net.width
         first = self.digests(make(1, Net(2)))
         self.assertEqual(self.digests(make(1, Net(2))), first)
-        self.assertEqual(_differences(first, self.digests(make(2, Net(2)))), ["value (offset)"])
-        self.assertEqual(_differences(first, self.digests(make(1, Net(3)))), ["value (net)"])
-        self.assertEqual(_differences(first, self.digests(lambda t: t["x"])), ["function", "value (net, offset)"])
+        self.assertEqual(differences(first, self.digests(make(2, Net(2)))), ["value (offset)"])
+        self.assertEqual(differences(first, self.digests(make(1, Net(3)))), ["value (net)"])
+        self.assertEqual(differences(first, self.digests(lambda t: t["x"])), ["function", "value (net, offset)"])
 
         class Objective:
             def __init__(self, data):
@@ -125,13 +126,13 @@ class Digests(ScriptFolder):
                 return x + number
             return lambda t: cached(t["x"])
         self.assertEqual(self.digests(make(1)), self.digests(make(1)))
-        self.assertEqual(_differences(self.digests(make(1)), self.digests(make(2))), ["value (number)"])
+        self.assertEqual(differences(self.digests(make(1)), self.digests(make(2))), ["value (number)"])
 
     def test_globals_of_functions_that_are_called(self):
         first = self.digests(objective)
         with unittest.mock.patch.object(sys.modules[__name__], "SCALE", {"a": Net(4)}):
             changed = self.digests(objective)
-        self.assertEqual(_differences(first, changed), ["value (SCALE)"])
+        self.assertEqual(differences(first, changed), ["value (SCALE)"])
 
     def test_every_process_has_the_same(self):
         text = """
@@ -200,12 +201,11 @@ class Digests(ScriptFolder):
 
         for value, word in ((Changing(), r"^the argument data is a Changing whose pickle is another one each time\. A later call with "
                              "the name 'mine' could not tell"),):
-            with unittest.mock.patch.dict(os.environ, {"HPSEARCH_STATE_HOME": str(self.folder)}):
-                directory = SearchDirectory("mine")
+            config = {"name": "mine", "hyperparameters": {}, "searcher": {}}
             written = FunctionFile(objective_of_data, ["t"], {"data": value})
             with self.assertRaisesRegex(TypeError, word):
-                directory._digests(written, True)
-            self.assertEqual(list(directory._digests(written, False)), ["function"])
+                parts_of(config, written, True)
+            self.assertEqual(sorted(parts_of(config, written, False)), ["function", "searcher", "space"])
         with self.assertRaisesRegex(NoStableForm, "the data.file is a TextIOWrapper, which cannot be pickled"):
             value_digest(Open(), "the data")
         # A module that is imported in the trial may have a lock.

@@ -268,8 +268,110 @@ class PythonTune(harness.Case):
             """
         said = self.run_script(text)
         self.assertEqual(said.count(f"result 1 {1 << 21}"), 2, said)
-        self.assertIn("refused: the search 'lab' at this daemon", said)
+        self.assertIn(f"refused: the search 'lab' at {cluster.server} was begun with another function, ", said)
         self.assertEqual(len(cluster.experiments()), 1)
+
+    def test_more_trials_go_on_on_a_cluster_too(self):  # A larger max_trials was refused as another search.
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        cluster.start_worker(2)
+        said = self.run_script(f"""
+            import os
+            import hpsearch as hp
+            client = hp.Client({cluster.server!r})
+
+            def f(trial):
+                trial.set_user_attr("twice", 2 * trial["x"])
+                with open("note.txt", "w") as file:
+                    file.write(str(trial.number))
+                return trial["x"]
+
+            def search(trials, **more):
+                return hp.tune(f, {{"x": hp.uniform(0, 1)}}, max_trials=trials, on=client, seed=1, name="lab", **more)
+
+            def refused(**more):
+                try:
+                    search(4, **more)
+                except ValueError as error:
+                    print(error)
+
+            refused(resume="require")
+            first = search(2)
+            again = search(4)
+            print("goes on", first.id == again.id, len(again.trials), again.state)
+            search(4, resume="require", max_restarts=5)
+            refused(resume="never")
+            trial = again.trials[3]
+            while len(trial.files()) < 2:
+                pass  # The worker sends them after the end.
+            print([file.name for file in trial.files()], trial.files()[0].read_text(), trial.files()[0].download({str(self.folder)!r}).read_text())
+            while len(again.frame(["metric"], user_attrs=True)[0]) < 2 or None in [row["user_attrs.twice"] for row in again.frame(user_attrs=True)]:
+                pass
+            frame = again.frame(["metric"], user_attrs=True)
+            print(sorted(frame[0]), all(row["user_attrs.twice"] == 2 * row["metric"] for row in frame), "user_attrs.twice" in again.frame()[0])
+            again.delete()
+            refused(resume="require")
+            print("anew", search(2).id)
+            """)
+        self.assertIn("anew 2", said)
+        self.assertIn("goes on True 4 COMPLETED", said)
+        self.assertEqual(said.count(f"there is no search 'lab' at {cluster.server}"), 2, said)
+        self.assertIn("goes on with the max_restarts that it was begun with", said)
+        self.assertIn("the search 'lab' exists, as experiment 1 of", said)
+        self.assertIn("['note.txt', 'user_attrs.json'] 3 3", said)
+        self.assertIn("['metric', 'user_attrs.twice'] True False", said)
+
+    def test_searches_are_opened_and_removed_by_name(self):
+        self.run_script("""
+            import os
+            import hpsearch as hp
+
+            def f(trial):
+                trial.set_user_attr("kind", "low" if trial["x"] < 0 else "high")
+                os.makedirs("plots", exist_ok=True)
+                with open("plots/a.txt", "w") as file:
+                    file.write("plot %d" % trial.number)
+                return {"value": trial["x"] ** 2, "twice": 2 * trial["x"]}
+
+            hp.tune(f, {"x": hp.uniform(-1, 1)}, max_trials=3, seed=1, slots=2, name="square", progress=False)
+            """)
+        said = self.run_script("""
+            import os
+            import hpsearch as hp
+
+            print([(one.name, one.state, one.is_named, one.running) for one in hp.searches()])
+            found = hp.open("square")
+            trial = found.trials[2]
+            print([one.name for one in trial.files()], trial.files()[0].path.read_text(), trial.user_attrs)
+            print([row["user_attrs.kind"] == ("low" if row["hparams.x"] < 0 else "high") for row in found.frame()])
+            for name in ("squar", "/nowhere"):
+                try:
+                    hp.open(name)
+                except hp.NotFound as error:
+                    print(error)
+            found.delete()
+            print("left", hp.searches(), os.listdir(os.environ["HPSEARCH_STATE_HOME"]))
+
+            running = hp.tune(lambda t: __import__("time").sleep(600), {"x": hp.uniform(0, 1)}, max_trials=1, wait=False, progress=False)
+            try:
+                running.delete()
+            except hp.WrongState as error:
+                print("refused:", error)
+            running.cancel()
+            for change in running.watch():
+                pass
+            running.delete()
+            print("gone", hp.searches())
+            """)
+        self.assertIn("[('square', 'COMPLETED', True, False)]", said)
+        self.assertIn("['plots/a.txt', 'user_attrs.json'] plot 2 {'kind': ", said)
+        self.assertIn("[True, True, True]", said)
+        self.assertIn("there is no search 'squar' on this machine; did you mean 'square'?", said)
+        self.assertIn("there is no search '/nowhere' on this machine", said)
+        self.assertIn("left [] []", said)
+        self.assertRegex(said, r"refused: process \d+ uses the search '.*'; end it first")
+        self.assertIn("gone []", said)
 
     def test_local_ends_with_its_script_and_goes_on(self):
         text = """

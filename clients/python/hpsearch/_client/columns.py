@@ -6,7 +6,7 @@ import array
 import json
 import math
 import sys
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 MEDIA_TYPE = "application/vnd.hpsearch.columns"
 
@@ -95,6 +95,45 @@ def python_values(column: Column) -> List[Any]:
         words = column.words
         return [None if value == missing else words[value] for value in values]
     return [None if value == missing else value for value in values]
+
+
+def with_user_attrs(columns: Columns, attrs: Mapping[int, Mapping[str, Any]], keep_number: bool) -> Columns:
+    """The same with a column user_attrs.NAME for each name in `attrs`, which has them by trial. One of the columns is `trial`;
+    without `keep_number` it is left out of the result."""
+    numbers = next(column.values.tolist() for column in columns.columns if column.name == "trial")
+    of_rows = [attrs.get(number, {}) for number in numbers]
+    names = sorted({name for one in of_rows for name in one})
+    kept = [column for column in columns.columns if keep_number or column.name != "trial"]
+    return columns._replace(columns=kept + [_column_of("user_attrs." + name, [one.get(name) for one in of_rows]) for name in names])
+
+
+def _column_of(name: str, values: Sequence[Any]) -> Column:
+    """A column of JSON: numbers where all values are numbers, else what numbers stand for. None is a missing value."""
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, int) and not isinstance(value, bool) and -2**63 < value < 2**63 for value in present):
+        return Column(name, "i64", None, _array("i64", [-2**63 if value is None else value for value in values]))
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present):
+        return Column(name, "f64", None, _array("f64", [math.nan if value is None else float(value) for value in values]))
+    words: List[Any] = []
+    codes: Dict[str, int] = {}
+    numbers = []
+    for value in values:
+        if value is None:
+            numbers.append(2**32 - 1)
+            continue
+        code = codes.setdefault(json.dumps(value, sort_keys=True), len(words))
+        if code == len(words):
+            words.append(value)
+        numbers.append(code)
+    return Column(name, "u32", words, _array("u32", numbers))
+
+
+def _array(kind: str, values: Sequence[Any]) -> Any:
+    try:
+        import numpy
+    except ImportError:
+        return array.array(_CODES[kind], values)
+    return numpy.array(values, dtype=_NUMPY[kind])
 
 
 def _joined(kind: str, parts: List[memoryview]) -> Any:

@@ -7,7 +7,8 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import frames as _frames
-from .columns import MEDIA_TYPE, in_32_bits, read_columns
+from .columns import MEDIA_TYPE, in_32_bits, read_columns, with_user_attrs
+from .files import user_attrs_of
 from .notebook import card_of, show_card
 from .plots import Plots
 from .._problems import ExperimentCanceled, ExperimentFailed
@@ -143,22 +144,29 @@ class Experiment:
     # --- results ---
 
     def frame(self, fields: Optional[Sequence[str]] = None, *, where: Optional[str] = None,
-              sample: Optional[int] = None, polars: bool = False, bits: int = 64) -> Any:
+              sample: Optional[int] = None, polars: bool = False, bits: int = 64, user_attrs: Optional[bool] = None) -> Any:
         """A row for each trial: pandas.DataFrame, without pandas a list of dicts, with polars=True polars.DataFrame.
 
         `fields` are columns of docs/http-api.md; without them trial, state, metric (the best), reached, rung, and the
         hyperparameters that vary, as hparams.NAME, which are exactly those of the trials. `where` is a condition, as
         "lr<0.01 and state=COMPLETED"; `sample` the most rows. With `bits` 32, metrics and real hyperparameters are rounded to
-        32-bit floats.
+        32-bit floats. What trials gave to set_user_attr() follows as user_attrs.NAME: with `user_attrs` True, with False
+        not, and else where this machine has the files of the trials, as after tune(). Elsewhere it takes a request for each trial.
 
         BadRequest: there is no such field, or the condition is wrong. ImportError: polars is not installed. ValueError: `bits`
         is neither 64 nor 32.
         """
         if bits not in (32, 64):
             raise ValueError("bits is {!r}; it must be 64 or 32".format(bits))
+        if user_attrs is None:
+            user_attrs = not fields and self._transport.state is not None
+        adds_number = user_attrs and fields and "trial" not in fields
+        asked = ["trial", *fields] if fields and adds_number else fields
         answer = self._transport.ask("GET", self._path + "/columns", {
-            "fields": ",".join(fields) if fields else None, "where": where, "sample": sample}, accept=MEDIA_TYPE)
+            "fields": ",".join(asked) if asked else None, "where": where, "sample": sample}, accept=MEDIA_TYPE)
         columns = read_columns(answer.body)
+        if user_attrs:
+            columns = with_user_attrs(columns, user_attrs_of(self._transport, self.id), keep_number=not adds_number)
         return _frames.frame_of(in_32_bits(columns) if bits == 32 else columns, polars)
 
     def curves(self, trials: TrialChoice = None, *, metric: Union[None, str, Sequence[str]] = None,

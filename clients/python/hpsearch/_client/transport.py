@@ -8,6 +8,7 @@ import hmac
 import http.client
 import json
 import os
+import pathlib
 import socket
 import ssl
 import threading
@@ -106,6 +107,7 @@ class Transport:
         self.address = address
         self.timeout = timeout
         self.retry_for = retry_for
+        self.state: Optional[pathlib.Path] = None  #: The state directory of a search whose worker is on this machine.
         self._token = token
         self._answered = False
         self._lock = threading.Lock()

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 from .._checkpoint import Checkpoint
 from .._problems import NotFound
 from .._functions.snapshot import number_of
+from .files import TrialFile, files_of, user_attrs_of
 from .stream import follow
 from .transport import Transport
 
@@ -149,9 +150,15 @@ class TrialView:
             if read == 0 or offset >= int(piece["size"]):
                 return "".join(out)
 
-    def files(self) -> List[Mapping[str, Any]]:
-        """The files that it left in its working directory, as {"path", "bytes", …}."""
-        return list(self._transport.get(self._path("/files"))["files"])
+    def files(self) -> List[TrialFile]:
+        """The files that it left in its working directory, by name: of a search of this machine from the disk, else from the
+        daemon. NotFound: the daemon keeps no files."""
+        return files_of(self._transport, self._experiment, self.number)
+
+    @property
+    def user_attrs(self) -> Dict[str, Any]:
+        """What its function gave to trial.set_user_attr(), as of its last attempt that ended."""
+        return user_attrs_of(self._transport, self._experiment, [self.number]).get(self.number, {})
 
     def stop(self) -> None:
         """Stops it and keeps its result. WrongState: it has ended."""

@@ -12,7 +12,8 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple
 
 from .. import _in_trial as now
 from .._in_trial import CONTINUE, PAUSE
-from .._trial import Directive, metric_number
+from .._trial import USER_ATTRS, Directive, metric_number
+from .._values import plain
 
 _RECORD = "hpsearch.json"
 _STATE = "state.pickle"
@@ -53,6 +54,8 @@ class FunctionTrial(Mapping[str, Any]):
         self._step = 0
         self._saved_at = -1
         self._saved_time = time.monotonic()
+        self._directory = pathlib.Path.cwd()  # The function may change it.
+        self._user_attrs: Dict[str, Any] = {}
 
     # --- hyperparameters ---
 
@@ -74,6 +77,25 @@ class FunctionTrial(Mapping[str, Any]):
     def length(self) -> int:
         """How far to train in all, in the experiment's unit. It grows when the trial is promoted."""
         return now.length(self._default_length)
+
+    @property
+    def user_attrs(self) -> Dict[str, Any]:
+        """A copy of what set_user_attr() was given, also in attempts before the checkpoint that load() restored."""
+        return json.loads(json.dumps(self._user_attrs))  # type: ignore[no-any-return]
+
+    def set_user_attr(self, name: str, value: Any) -> None:
+        """Keeps a value with the trial: experiment.trials[3].user_attrs, a column of frame(), and the study of
+        hpsearch.optuna.to_study() have it. It is in user_attrs.json of the trial's files.
+
+        Scalars of NumPy become numbers. TypeError: the value is not JSON. ValueError: a number in it is not finite.
+        """
+        if not isinstance(name, str):
+            raise TypeError("the name of a user attribute is {!r}; it must be a text".format(name))
+        self._user_attrs[name] = plain(value, "the user attribute {!r}".format(name))
+        if now.in_trial():
+            part = self._directory / (USER_ATTRS + ".part")
+            part.write_text(json.dumps(self._user_attrs, indent=1), encoding="utf-8")
+            os.replace(str(part), str(self._directory / USER_ATTRS))
 
     @property
     def output_dir(self) -> pathlib.Path:
@@ -100,6 +122,9 @@ class FunctionTrial(Mapping[str, Any]):
         elif into is not None:
             raise TypeError("load() takes an object with load_state_dict(), or a function; not a {}".format(
                 type(into).__name__))
+        for name, value in (record.get("user_attrs") or {}).items():
+            if name not in self._user_attrs:
+                self.set_user_attr(name, value)
         self._step = self._saved_at = int(record["step"])
         if self._step >= self.length:  # It was interrupted between checkpoint and report, or its report got no answer.
             self._directive = now.report(self._step, record["metrics"])
@@ -156,7 +181,8 @@ class FunctionTrial(Mapping[str, Any]):
         if self._saved_at < 0 and self.attempt == 1:  # Else the first to notice would be a trial that was promoted.
             _check_state(directory)
         (directory / _RECORD).write_text(json.dumps({"step": int(step), "metrics": {
-            name: metric_number(name, value) for name, value in metrics.items() if not isinstance(value, Mapping)}}), encoding="utf-8")
+            name: metric_number(name, value) for name, value in metrics.items() if not isinstance(value, Mapping)},
+            "user_attrs": self._user_attrs}), encoding="utf-8")
         now.checkpoint(directory, int(step))
         self._saved_at, self._saved_time = int(step), time.monotonic()
 

@@ -8,27 +8,24 @@ import operator
 import os
 import pathlib
 import sys
-import tempfile
 import time
-from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._client import description as _description
 from .._client.client import Client
+from .client_search import search_at
 from .confirmation import Confirmation
-from .._client.context import copy_context, pack_context
 from .._client.description import Length
 from .._client.experiment import Experiment
 from .function_file import FunctionFile
 from .._local.gpus import check_gpus
 from .._local.local import environment
-from .._problems import Conflict
 from .._local.run_options import run_options
 from .._local.search_directory import SearchDirectory
 from .tune_progress import follow_search
 from .._values import plain
 from ..run_function import LOADING
 
-_LARGEST_CONTEXT = 1_000_000  # Megabytes.
 _LARGEST_SEED = 2 ** 31 - 1
 
 
@@ -125,7 +122,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     confirmation = Confirmation(ask, progress)
     extra = None if context is None else pathlib.Path(context).expanduser().resolve()
     if isinstance(on, Client):
-        experiment = _submit(on, config, written, extra, name, confirmation)
+        experiment = search_at(on, config, written, extra, resume, name is not None, confirmation)
     else:
         directory = SearchDirectory(title)
         experiment = directory.start(config, written, extra, resume, options, name is not None, confirmation)
@@ -196,26 +193,6 @@ def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trial
     if isinstance(variables, dict) and not _is_installed():
         variables.setdefault("PYTHONPATH", environment()["PYTHONPATH"])
     return config
-
-
-def _submit(client: Client, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path],
-            name: Optional[str], confirmation: Confirmation) -> Experiment:
-    if name is None or not any(known.name == name for known in client.experiments(q=name)):
-        confirmation.confirm(client._validation(config))
-    with tempfile.TemporaryDirectory(prefix="hpsearch-") as folder:
-        directory = pathlib.Path(folder, "context")
-        copy_context(context, directory)
-        written.write(directory)
-        key = None if name is None else "tune:" + name  # Another experiment under this key is a Conflict.
-        try:
-            return client.submit_packed(config, pack_context(directory, _LARGEST_CONTEXT), key=key)
-        except Conflict:
-            _refuse(config["name"])
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError("the search {!r} at this daemon has another function, space or searcher; give it another name".format(
-        name))
 
 
 def _is_installed() -> bool:

@@ -73,10 +73,10 @@ def end_of(log: pathlib.Path, lines: int = 8) -> str:
 def daemon_words(state: pathlib.Path) -> List[str]:
     """The command of the private daemon of a state directory: Unix sockets only, so that no other user gets in."""
     words = [str(programs() / "hpsearchd"), "--state-dir", str(state / "daemon"), "--context-limit", "1000000"]
-    return words if _has_files_of_nodes(state) else words + ["--no-kept-files"]
+    return words if has_files_of_nodes(state) else words + ["--no-kept-files"]
 
 
-def _has_files_of_nodes(state: pathlib.Path) -> bool:
+def has_files_of_nodes(state: pathlib.Path) -> bool:
     """Whether jobs of Slurm ran trials of `hpsearch run`, whose files only the daemon has."""
     try:
         return bool(json.loads((state / "run.json").read_text(encoding="utf-8")).get("workers"))

@@ -39,6 +39,7 @@ class Local(Client):
     def __init__(self, state: pathlib.Path, slots: Union[None, int, str]) -> None:
         self._guard = Guard(state, slots)
         super().__init__(self._guard.address)
+        self._transport.state = state
         atexit.register(self.close)
 
     def close(self) -> None:
@@ -130,9 +131,11 @@ def check_platform(what: str) -> None:
 
 
 def state_home() -> pathlib.Path:
-    """The directory below which searches of this user keep their state."""
+    """The directory below which searches of this user keep their state. ValueError: HPSEARCH_STATE_HOME is relative."""
     own = os.environ.get("HPSEARCH_STATE_HOME")
     if own:
+        if not os.path.isabs(own):
+            raise ValueError("HPSEARCH_STATE_HOME is {!r}; it must be an absolute path".format(own))
         return pathlib.Path(own)
     base = os.environ.get("XDG_STATE_HOME")
     return (pathlib.Path(base) if base and os.path.isabs(base) else pathlib.Path.home() / ".local" / "state") / "hpsearch"

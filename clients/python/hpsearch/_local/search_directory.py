@@ -7,6 +7,7 @@ directory of the `hpsearch run` that runs it. That process is in a session of it
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import pathlib
@@ -15,28 +16,26 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Set
 
 from .._client.address import Address, is_alive, parse_address, running_daemon
 from .._functions.confirmation import Confirmation
 from .._client.context import changed_files, copy_context
 from .._client.experiment import Experiment
 from .._functions.function_file import FunctionFile
-from .guard import end_of
+from .guard import end_of, has_files_of_nodes
 from .local import Guard, check_platform, checked_name, environment, make_private, process_with_lock, state_home
-from .._problems import BadRequest, ExperimentFailed, Unreachable, WrongState
+from .old_searches import remove_directory, remove_old_searches
+from .places import LAST_SUMMARY, Place
+from .search_record import LIMITS, differences, note_other_fields, other_fields, parts_of
+from .._problems import BadRequest, ExperimentFailed, NotFound, Unreachable, WrongState
 from .programs import programs
 from .._functions.snapshot import Snapshot
-from .._functions.stable_digest import NoStableForm
-from .._client.transport import Transport
+from .._client.transport import Answer, Query, Transport
 
 _PATIENCE = 90.0  # Seconds, for a daemon to answer.
 _MOST_MISTAKES = 100  # Lines of a refusal.
-# What may change while a search goes on.
-_LIMITS = ("max_trials", "max_concurrent_trials")
-# Fields of the experiment that name or begin it, or are refused where they differ.
-_COMPARED = ("name", "entrypoint", "hyperparameters", "searcher")
-_ARGUMENTS = {"reproducibility": "seed"}  # Arguments of tune() that have another name.
+_MOST_EXPERIMENTS = 500
 
 
 class SearchDirectory:
@@ -52,6 +51,13 @@ class SearchDirectory:
         self._descriptor = -1  # The descriptor of the lock.
         self._is_new = False
 
+    @classmethod
+    def of_place(cls, place: Place) -> "SearchDirectory":
+        """Of a search that exists, to read or to remove it."""
+        made = cls(place.whole.name)
+        made.name, made.path, made.run_state, made.context = place.name, place.whole, place.state, place.whole / "context"
+        return made
+
     def start(self, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
               words: List[str], named: bool, confirmation: Confirmation) -> Experiment:
         """Begins the search, or goes on with it, and returns its experiment when there is one. `words` are options of
@@ -62,13 +68,15 @@ class SearchDirectory:
         """
         where = programs()
         self._check_resume(resume)
+        _opened.add(self.path)
+        remove_old_searches(set(_opened))
         make_private(self.path)
         self._descriptor = self._lock()
         try:
             config = self._recorded(config, written, context, named, confirmation)
             runs_already = self._runner() is not None
             experiment = self._running(where, words)
-            limits = {limit: config["searcher"][limit] for limit in _LIMITS if limit in config["searcher"]}
+            limits = {limit: config["searcher"][limit] for limit in LIMITS if limit in config["searcher"]}
             present = experiment.config["searcher"]
             if all(present.get(limit) == value for limit, value in limits.items()):
                 return experiment
@@ -105,6 +113,38 @@ class SearchDirectory:
             self.release()
             raise
 
+    def experiments(self) -> List[Snapshot]:
+        """All experiments: one, except of hpsearch.local(). NotFound: there is none yet."""
+        found = [Snapshot(one) for one in SearchTransport(self).get("/api/v1/experiments", {"limit": _MOST_EXPERIMENTS})["experiments"]]
+        if not found:
+            raise NotFound("the search {!r} has no experiment yet".format(self.name))
+        return found
+
+    def opened(self, number: Optional[int] = None) -> Experiment:
+        """Its experiment, running or ended. NotFound: there is none. ValueError: there are several, and no number is given."""
+        _opened.add(self.path)
+        known = {one.id: one for one in self.experiments()}
+        if number is None and len(known) > 1:
+            raise ValueError("the search {!r} has several experiments; give one of these numbers: {}".format(
+                self.name, ", ".join("{} ({})".format(one.id, one.name) for one in known.values())))
+        if number is not None and number not in known:
+            raise NotFound("the search {!r} has no experiment {}; it has {}".format(self.name, number, ", ".join(map(str, known))))
+        return LocalExperiment(SearchTransport(self), next(iter(known)) if number is None else number, self)
+
+    def delete(self) -> None:
+        """Removes the search and all that belongs to it. WrongState: it runs, or another process reads it or waits for it."""
+        reader = _readers.pop(str(self.run_state), None)
+        if reader is not None:
+            reader.end()
+        self._descriptor = self._lock()
+        try:
+            for process in (self._runner(), self._holder()):
+                if process is not None:
+                    raise WrongState("process {} uses the search {!r}; end it first, as by .cancel()".format(process or "?", self.name))
+            remove_directory(self.path)
+        finally:
+            self.release()
+
     def release(self) -> None:
         """Others may use the name."""
         if self._descriptor >= 0:
@@ -140,19 +180,17 @@ class SearchDirectory:
                   named: bool, confirmation: Confirmation) -> Dict[str, Any]:
         """The experiment as it is stored, after comparing it with the one that was begun."""
         record = self.path / "search.json"
-        parts = {"space": config["hyperparameters"], "searcher": {
-            field: value for field, value in config["searcher"].items() if field not in _LIMITS}}
-        parts.update(self._digests(written, named))
+        parts = parts_of(config, written, named)
         if record.exists():
             known = json.loads(record.read_text(encoding="utf-8"))
-            changed = _differences(known["parts"], json.loads(json.dumps(parts)))
+            changed = differences(known["parts"], parts)
             if changed:
                 raise ValueError("the search {!r} was begun with another {}; give it another name, or remove {}".format(
                     self.name, ", ".join(changed), self.path))
             self._note_changed_context(context)
             old: Dict[str, Any] = json.loads((self.path / "experiment.json").read_text(encoding="utf-8"))
-            self._note_other_fields(old, config)
-            for limit in _LIMITS:
+            note_other_fields(self.name, other_fields(old), other_fields(config))
+            for limit in LIMITS:
                 if limit in config["searcher"]:
                     old["searcher"][limit] = config["searcher"][limit]
             config = old
@@ -163,28 +201,8 @@ class SearchDirectory:
         _write(self.path / "experiment.json", json.dumps(config, indent=1))
         if self._is_new:
             confirmation.confirm(self._validation())
-        _write(record, json.dumps({"parts": parts}, indent=1))
+        _write(record, json.dumps({"parts": parts, "named": named}, indent=1))
         return config
-
-    def _digests(self, written: FunctionFile, named: bool) -> Dict[str, Any]:
-        try:
-            return written.digests()
-        except NoStableForm as error:
-            if named:
-                raise TypeError("{}. A later call with the name {!r} could not tell whether the data are the same; call tune() "
-                                "without a name, or change that value".format(error, self.name)) from error
-            return {"function": secrets.token_hex()}  # It can't be called again.
-
-    def _note_other_fields(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-        """What else the call says is not asked for again."""
-        before, now = ({field: value for field, value in _without_paths(config).items() if field not in _COMPARED}
-                       for config in (old, new))
-        if "reproducibility" not in now:
-            before.pop("reproducibility", None)  # Drawn at random.
-        changed = sorted(_ARGUMENTS.get(field, field) for field in set(before) | set(now) if before.get(field) != now.get(field))
-        if changed:
-            print("hpsearch: the search {!r} goes on with the {} that it was begun with. To change this, give the search another name"
-                  .format(self.name, ", ".join(changed)), file=sys.stderr, flush=True)
 
     def _note_changed_context(self, context: Optional[pathlib.Path]) -> None:
         """Programs write results beside their code, so other files are no other search."""
@@ -249,8 +267,11 @@ class SearchDirectory:
     # --- who has it ---
 
     def is_running(self) -> bool:
-        """Whether `hpsearch run` runs."""
-        return self._runner() is not None
+        """Whether a process runs it: `hpsearch run`, or one that called hpsearch.local()."""
+        if self._runner() is not None:
+            return True
+        return (self.run_state == self.path and not (self.path / "run.json").exists() and str(self.run_state) not in _readers
+                and self._holder() is not None)
 
     def end_runner(self) -> None:
         """Ends `hpsearch run`, and waits for it; what it ran is paused."""
@@ -341,6 +362,15 @@ class SearchTransport(Transport):
     def __init__(self, directory: SearchDirectory) -> None:
         self._directory = directory
         super().__init__(directory.find_daemon(), "", 30.0, 60.0)
+        if not has_files_of_nodes(directory.run_state):
+            self.state = directory.run_state
+
+    def ask(self, method: str, path: str, query: Optional[Query] = None, body: Any = None, key: Optional[str] = None,
+            accept: Optional[str] = None) -> Answer:
+        if method not in ("GET", "HEAD"):
+            with contextlib.suppress(OSError):  # It is not there while the search runs.
+                (self._directory.run_state / LAST_SUMMARY).unlink()
+        return super().ask(method, path, query, body, key, accept)
 
     def reopen(self) -> bool:
         self.close()
@@ -376,10 +406,19 @@ class LocalExperiment(Experiment):
         """Lets another process call tune() with the same name."""
         self._search.release()
 
+    def delete(self) -> None:
+        """Removes the search and all that belongs to it, with checkpoints, logs and files. Nothing is asked. WrongState: it runs,
+        or another process reads it."""
+        self._transport.close()
+        self._search.delete()
+
     def end_runner(self) -> None:
         """Ends the process that runs it. The same call of tune() goes on with it."""
         self._search.end_runner()
 
+
+# Directories of searches that this process began or opened: its experiments read them.
+_opened: Set[pathlib.Path] = set()
 
 # Daemons that only read, by state directory; they end with this process.
 _readers: Dict[str, Guard] = {}
@@ -389,32 +428,6 @@ _readers: Dict[str, Guard] = {}
 def _end_readers() -> None:
     for guard in list(_readers.values()):
         guard.end()
-
-
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> List[str]:
-    out = []
-    for part in ("function", "value", "argument", "space", "searcher"):
-        was, has = before.get(part), now.get(part)
-        if was == has:
-            continue
-        names = sorted(name for name in set(was) | set(has) if was.get(name) != has.get(name)
-                       ) if isinstance(was, dict) and isinstance(has, dict) else []
-        out.append("{} ({})".format(part, ", ".join(names)) if names else part)
-    return out
-
-
-def _without_paths(config: Mapping[str, Any]) -> Dict[str, Any]:
-    """An experiment without the place of this package, which may move."""
-    out: Dict[str, Any] = json.loads(json.dumps(config))
-    environment_section = out.get("environment") or {}
-    variables = environment_section.get("environment_variables")
-    if isinstance(variables, dict):
-        variables.pop("PYTHONPATH", None)
-        if not variables:
-            del environment_section["environment_variables"]
-    if not environment_section:
-        out.pop("environment", None)
-    return out
 
 
 def _write(path: pathlib.Path, text: str) -> None:

@@ -12,6 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional
 
 from .._client.experiment import Experiment
+from .._client.files import user_attrs_of
 from ._space import Range, hashable
 
 if TYPE_CHECKING:
@@ -25,23 +26,31 @@ def to_study(experiment: Experiment) -> "optuna.Study":
 
     Trials have the same numbers. Completed ones are COMPLETE with their best metric, stopped ones PRUNED; failed and
     canceled ones, and completed ones without a finite metric, are FAIL; waiting and paused ones are WAITING. Reports of
-    the searcher's metric are intermediate values. user_attrs have the trial's state, length and reached length; those
-    of the study the experiment's ID and the metric's name. ImportError: Optuna is not installed.
+    the searcher's metric are intermediate values. user_attrs have what the function gave to set_user_attr(), and the trial's
+    state, length and reached length; those of the study the experiment's ID, the metric's name and the longest length.
+    import_study() reads lengths from them. ImportError: Optuna is not installed.
     """
     import optuna
 
     head, *trials = (json.loads(line) for line in experiment.export_raw("optuna").splitlines())
     curves = _curves(experiment)
+    attrs = user_attrs_of(experiment._transport, experiment.id)
     distributions = _distributions(head["distributions"], trials)
     study = optuna.create_study(study_name=head["study_name"], direction=head["direction"])
     study.set_user_attr("experiment", experiment.id)
     study.set_user_attr("metric", head["metric"])
+    study.set_user_attr("max_length", _max_length(experiment.config))
     if hasattr(study, "set_metric_names"):  # Optuna 3.2 and newer.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # It is experimental there.
             study.set_metric_names([head["metric"]])
-    study.add_trials([_trial(fields, distributions, curves.get(fields["number"], {})) for fields in trials])
+    study.add_trials([_trial(fields, distributions, curves.get(fields["number"], {}), attrs.get(fields["number"], {}))
+                      for fields in trials])
     return study
+
+
+def _max_length(config: Mapping[str, Any]) -> int:
+    return int(next(iter(config["searcher"]["max_length"].values())))
 
 
 def _curves(experiment: Experiment) -> Dict[int, Dict[int, float]]:
@@ -78,7 +87,8 @@ def _distributions(described: Mapping[str, Any], trials: List[Mapping[str, Any]]
     return out
 
 
-def _trial(fields: Mapping[str, Any], distributions: Mapping[str, Any], curve: Dict[int, float]) -> "optuna.trial.FrozenTrial":
+def _trial(fields: Mapping[str, Any], distributions: Mapping[str, Any], curve: Dict[int, float],
+           attrs: Mapping[str, Any]) -> "optuna.trial.FrozenTrial":
     from optuna.trial import FrozenTrial, TrialState
 
     params = {name: hashable(value) for name, value in fields["params"].items()}
@@ -99,7 +109,7 @@ def _trial(fields: Mapping[str, Any], distributions: Mapping[str, Any], curve: D
         return FrozenTrial(
             number=fields["number"], trial_id=fields["number"], state=state, value=value, datetime_start=start,
             datetime_complete=(end or start) if state.is_finished() else None, params=params,
-            distributions={name: distributions[name] for name in params}, user_attrs=fields["user_attrs"], system_attrs={},
+            distributions={name: distributions[name] for name in params}, user_attrs=dict(attrs, **fields["user_attrs"]), system_attrs={},
             intermediate_values=curve)
 
 

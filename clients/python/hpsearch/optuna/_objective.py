@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import numbers
 import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
@@ -10,6 +9,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 from .. import _in_trial as now
 from .._functions.function_trial import FunctionTrial
 from .._trial import Directive
+from ._dry_run import space_of
 from ._space import Range, choices_of, file_space, leaves, range_of, same
 
 
@@ -27,12 +27,11 @@ class OptunaTrial:
         self._directive: Directive = now.CONTINUE
         self.number = trial.number  #: In its experiment, from 0.
         self.params: Dict[str, Any] = {}  #: What was suggested so far.
-        self._user_attrs: Dict[str, Any] = {}
 
     @property
     def user_attrs(self) -> Dict[str, Any]:
         """A copy of what set_user_attr() was given."""
-        return dict(self._user_attrs)
+        return self._trial.user_attrs
 
     def suggest_float(self, name: str, low: float, high: float, *, step: Optional[float] = None, log: bool = False) -> float:
         """The trial's value, from `low` to `high`. ValueError: the space has no such range."""
@@ -69,10 +68,8 @@ class OptunaTrial:
         return self._directive is not now.CONTINUE
 
     def set_user_attr(self, key: str, value: Any) -> None:
-        """Stores it in user_attrs.json of the trial's output. TypeError: it is not JSON."""
-        self._user_attrs[key] = json.loads(json.dumps(value))
-        if now.in_trial():
-            (now.output_dir() / "user_attrs.json").write_text(json.dumps(self._user_attrs, indent=1), encoding="utf-8")
+        """Keeps a value with the trial: as hpsearch.FunctionTrial.set_user_attr(). TypeError: it is not JSON."""
+        self._trial.set_user_attr(key, value)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError("a trial of hpsearch has no {!r}; it has suggest_float, suggest_int, suggest_categorical, report, "
@@ -132,16 +129,22 @@ class Objective:
         return run_objective(lambda own: self.function(own, **arguments), trial, self.space)
 
 
-def objective(function: Callable[..., Any], space: Mapping[str, Any]) -> Objective:
+def objective(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None) -> Objective:
     """An unmodified objective of Optuna, for hpsearch.tune().
 
     `space` has distributions of hpsearch or of Optuna. Nothing else is drawn: each suggestion must be in it. What the
-    objective returns is the metric at full length, and optuna.TrialPruned ends the trial with what it reported. TypeError:
-    an entry of the space is of another kind.
+    objective returns is the metric at full length, and optuna.TrialPruned ends the trial with what it reported.
+
+    Without `space`, the objective is called at least 8 times in this process, with values drawn here, and each call ends at its first
+    report() or should_prune(). The space is what all calls suggest. An objective that trains before, or never reports, trains in
+    each of these calls: give it its space.
+
+    TypeError: an entry of the space is of another kind. ValueError: the calls suggest different names or ranges; the message says
+    which, and on what it depends.
     """
     if not callable(function):
         raise TypeError("the objective is {!r}; it must be a function".format(function))
-    return Objective(function, space)
+    return Objective(function, space_of(function) if space is None else space)
 
 
 def run_objective(function: Callable[[OptunaTrial], Any], trial: FunctionTrial, space: Mapping[str, Any]) -> Optional[float]:
