@@ -68,7 +68,7 @@ class PythonPage(Page):
         self.assertIn("{'x': ", first)
         self.assertIn("'width'", self.run_blocks("Trials that train")[0])
         self.assertIn("{'x': ", self.run_blocks("Slow imports")[0])
-        self.assertRegex(self.run_blocks("Earlier searches")[0], r"(?m)^square COMPLETED .*\n{'x': ")
+        self.assertRegex(self.run_blocks("Earlier searches")[0], r"(?ms)^square COMPLETED .*^{'x': ")
         self.run_python("-c", "from train import train; import hpsearch as hp; "
                               "train(hp.FunctionTrial({'lr': 0.1, 'width': 4}, length=3))")
 
