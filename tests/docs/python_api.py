@@ -34,7 +34,9 @@ its content as a dict.
 
 # Each group: heading, and its names. A name is that of hpsearch, or MODULE:NAME with MODULE below hpsearch.
 GROUPS = [
-    ("Searches", ["tune", "FunctionTrial", "Stop", "Pause", "local", "Local", "searches", "LocalSearch", "open", "programs", "programs_version"]),
+    ("Searches", ["tune", "FunctionTrial", "Stop", "Pause", "local", "Local", "searches", "LocalSearch", "open", "programs", "programs_version",
+                  "_inprocess.experiment:InProcessExperiment"]),
+    ("Callbacks of a search", ["SearchCallback", "stop_after", "stop_at", "stop_on_plateau", "StopSearch"]),
     ("Spaces", ["uniform", "loguniform", "quniform", "int", "choice", "const"]),
     ("Experiments without a file", ["experiment", "asha", "async_halving", "random", "grid", "single"]),
     ("Client", ["Client", "Experiment", "Snapshot", "_functions.snapshot:BestSoFar", "_client.trials:Trials", "TrialView", "Explanation",

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
                             IncompatibleDaemon, NotFound, Problem, ProblemItem, Unreachable, WrongState)
     from ._local.programs import programs, programs_version
     from ._functions.function_trial import FunctionTrial, Pause, Stop
+    from ._functions.search_callbacks import SearchCallback, StopSearch, stop_after, stop_at, stop_on_plateau
     from ._functions.snapshot import Snapshot
     from ._functions.spaces import choice, const, int, loguniform, quniform, uniform
     from ._client.files import TrialFile
@@ -64,6 +65,9 @@ _LATER = {
     "FunctionTrial": "_functions.function_trial", "Pause": "_functions.function_trial",
     "Stop": "_functions.function_trial",
     "Search": "search",
+    "SearchCallback": "_functions.search_callbacks", "StopSearch": "_functions.search_callbacks",
+    "stop_after": "_functions.search_callbacks", "stop_at": "_functions.search_callbacks",
+    "stop_on_plateau": "_functions.search_callbacks",
     "Snapshot": "_functions.snapshot",
     "programs": "_local.programs", "programs_version": "_local.programs",
     "tune": "_functions.tune",
@@ -81,11 +85,11 @@ __all__ = [
     "__version__", "AccessDenied", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
     "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "FunctionTrial", "IncompatibleDaemon",
     "InvalidHyperparameters", "Local", "LocalSearch", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
-    "Snapshot", "Stop", "TrialFile", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
+    "SearchCallback", "Snapshot", "Stop", "StopSearch", "TrialFile", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",
     "async_halving", "checkpoint", "checkpoint_dir", "choice", "const", "data", "experiment", "grid", "in_trial", "int",
     "invalid_hyperparameters", "latest_checkpoint", "length", "local", "log_line", "loguniform", "metric", "mirror", "open", "optuna", "output_dir", "params",
     "programs", "programs_version", "progress", "quniform", "random", "report", "report_training", "searches", "seed",
-    "should_stop", "single", "trial", "tune", "uniform", "unit",
+    "should_stop", "single", "stop_after", "stop_at", "stop_on_plateau", "trial", "tune", "uniform", "unit",
 ]
 
 

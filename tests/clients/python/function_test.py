@@ -19,7 +19,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" /
 
 import hpsearch as hp
 from fake_worker import PACKAGE, TrialTest
-from hpsearch._functions.function_file import FunctionFile, passes_of
+from hpsearch._functions.function_call import passes_of
+from hpsearch._functions.function_file import FunctionFile
 from hpsearch._functions.function_source import Untransferable, source_of
 from hpsearch._functions.loaded_function import LoadedFunction
 from script_folder import ScriptFolder

@@ -60,7 +60,7 @@ class Page(harness.Case):
 class PythonPage(Page):
     def test_every_block_is_in_a_test(self):
         tested = {"Search with a function", "Trials that train", "Slow imports", "Client", "Experiments without a file", "Results", "Pictures",
-                  "Errors", "asyncio", "A daemon of your own", "Earlier searches"}
+                  "Errors", "asyncio", "A daemon of your own", "Earlier searches", "Functions of milliseconds", "Callbacks"}
         self.assertEqual({heading for heading, *_ in blocks()}, tested)
 
     def test_functions(self):
@@ -68,6 +68,8 @@ class PythonPage(Page):
         self.assertIn("{'x': ", first)
         self.assertIn("'width'", self.run_blocks("Trials that train")[0])
         self.assertIn("{'x': ", self.run_blocks("Slow imports")[0])
+        self.assertRegex(self.run_blocks("Functions of milliseconds")[0], r"'y': .*} 200\n$")
+        self.assertRegex(self.run_blocks("Callbacks")[0], r"(?s)^best .*\n0 COMPLETED .*is 0.001 or better\n$")
         self.assertRegex(self.run_blocks("Earlier searches")[0], r"(?ms)^square COMPLETED .*^{'x': ")
         self.run_python("-c", "from train import train; import hpsearch as hp; "
                               "train(hp.FunctionTrial({'lr': 0.1, 'width': 4}, length=3))")

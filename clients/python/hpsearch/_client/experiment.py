@@ -39,6 +39,7 @@ class Experiment:
         self._transport = transport
         self._path = "/api/v1/experiments/{}".format(number)
         self.id: int = number  #: Its number at the daemon, from 1.
+        self._smaller_is_better: Optional[bool] = None  # It never changes.
         self.now()  # NotFound is better now than later.
 
     # --- state ---
@@ -56,6 +57,13 @@ class Experiment:
     def state(self) -> str:
         """ACTIVE, PAUSED, STOPPING, COMPLETED, CANCELED or FAILED."""
         return self.now().state
+
+    @property
+    def smaller_is_better(self) -> bool:
+        """Whether the best value of the searcher's metric is the smallest one."""
+        if self._smaller_is_better is None:
+            self._smaller_is_better = self.now().smaller_is_better
+        return self._smaller_is_better
 
     @property
     def config(self) -> Dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import json
 import os
 import pathlib
@@ -11,6 +9,7 @@ import pickle
 import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
+from .function_call import Objective, name_of
 from .function_source import FunctionSource, Untransferable, classes_of, source_of
 from .large_parts import LargeParts, Stored, as_record
 from .loaded_function import RECORD
@@ -22,14 +21,12 @@ class FunctionFile:
 
     def __init__(self, function: Any, space: Sequence[str], arguments: Mapping[str, Any]) -> None:
         """TypeError: it cannot be called with these hyperparameters and arguments, or it cannot travel."""
-        self._optuna_space: Optional[Mapping[str, Any]] = None
-        if type(function).__module__ == "hpsearch.optuna._objective":
-            function, self._optuna_space, space = function.function, function.space, []
-        while isinstance(function, functools.partial) and not function.args:
-            function, arguments = function.func, dict(function.keywords, **arguments)
-        self.passes = passes_of(function, space, arguments)
-        self._function: Any = function
-        self._arguments = arguments
+        objective = Objective(function, space, arguments)
+        self.passes = objective.passes
+        self._positional = objective.positional
+        self._optuna_space = objective.optuna_space
+        self._function: Any = objective.function
+        self._arguments = objective.arguments
         self._source: Optional[FunctionSource] = None
         self._pickle: Optional[Stored] = None
         self._large = LargeParts()
@@ -45,7 +42,7 @@ class FunctionFile:
 
     def write(self, directory: pathlib.Path, shared: Optional[pathlib.Path] = None) -> None:
         """Writes it into `directory`, and large parts of its values, once each, into `shared`, else below `directory`."""
-        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": _positional(self._function),
+        record: Dict[str, Any] = {"kind": self.kind, "passes": self.passes, "positional": self._positional,
                                   "paths": _search_paths(), "arguments_directory": str(shared or ""),
                                   "arguments": as_record(self._pickled_arguments)}
         if self._optuna_space is not None:
@@ -76,13 +73,13 @@ class FunctionFile:
             except Untransferable as error:
                 raise TypeError("{} cannot travel to a trial: {}. Install cloudpickle, or put the function into a module that "
                                 "can be imported, and what it needs into arguments=".format(
-                                    _name_of(self._function), error)) from None
+                                    name_of(self._function), error)) from None
             return "source"
         try:
             self._pickle = self._large.pickled(self._function, cloudpickle.CloudPickler)
         except Exception as error:
             raise TypeError("{} cannot travel to a trial: {}. Make in the function what cannot be pickled".format(
-                _name_of(self._function), error)) from error
+                name_of(self._function), error)) from error
         return "pickle"
 
     def _pickle_arguments(self) -> Stored:
@@ -98,57 +95,6 @@ class FunctionFile:
             return self._large.pickled(arguments)
         except Exception as error:
             raise TypeError("an argument cannot be pickled: {}".format(error)) from error
-
-
-def passes_of(function: Callable[..., Any], space: Sequence[str], arguments: Mapping[str, Any]) -> Dict[str, str]:
-    """What each parameter of the function gets: "trial", "param" or "argument".
-
-    A parameter `trial`, or the only one that is neither a hyperparameter nor an argument, gets the trial. TypeError:
-    something is left over.
-    """
-    both = set(space) & set(arguments)
-    if both:
-        raise TypeError("{} is a hyperparameter and an argument; rename one of them".format(", ".join(sorted(both))))
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        parameters = [inspect.Parameter("trial", inspect.Parameter.POSITIONAL_ONLY)]
-    passes: Dict[str, str] = {}
-    unknown: List[str] = []
-    takes_any = False
-    for parameter in parameters:
-        name = parameter.name
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            takes_any = True
-        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            continue
-        elif name == "trial":
-            passes[name] = "trial"
-        elif name in space or name in arguments:
-            passes[name] = "param" if name in space else "argument"
-        elif parameter.default is inspect.Parameter.empty:
-            unknown.append(name)
-    if unknown and ("trial" in passes or len(unknown) > 1):
-        raise TypeError("{} takes {}, which is neither a hyperparameter ({}) nor in arguments=".format(
-            _name_of(function), ", ".join(unknown), ", ".join(space)))
-    for name in unknown:
-        passes[name] = "trial"
-    if takes_any:
-        passes.update({name: "param" for name in space if name not in passes})
-    missing = [name for name in arguments if name not in passes and not takes_any]
-    if missing:
-        raise TypeError("{} takes no argument {}".format(_name_of(function), ", ".join(missing)))
-    passes.update({name: "argument" for name in arguments if name not in passes})
-    return passes
-
-
-def _positional(function: Any) -> List[str]:
-    """Parameters that cannot be given by name."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return ["trial"]
-    return [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY]
 
 
 def _is_importable(function: Callable[..., Any]) -> bool:
@@ -175,7 +121,3 @@ def _cloudpickle() -> Any:
     except ImportError:
         return None
     return cloudpickle
-
-
-def _name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", type(function).__name__))

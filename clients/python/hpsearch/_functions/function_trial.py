@@ -79,6 +79,11 @@ class FunctionTrial(Mapping[str, Any]):
         return now.length(self._default_length)
 
     @property
+    def metric(self) -> str:
+        """The name of the metric that decides; "value" outside a search."""
+        return now.metric() or "value"
+
+    @property
     def user_attrs(self) -> Dict[str, Any]:
         """A copy of what set_user_attr() was given, also in attempts before the checkpoint that load() restored."""
         return json.loads(json.dumps(self._user_attrs))  # type: ignore[no-any-return]
@@ -92,6 +97,9 @@ class FunctionTrial(Mapping[str, Any]):
         if not isinstance(name, str):
             raise TypeError("the name of a user attribute is {!r}; it must be a text".format(name))
         self._user_attrs[name] = plain(value, "the user attribute {!r}".format(name))
+        self._store_user_attrs()
+
+    def _store_user_attrs(self) -> None:
         if now.in_trial():
             part = self._directory / (USER_ATTRS + ".part")
             part.write_text(json.dumps(self._user_attrs, indent=1), encoding="utf-8")

@@ -11,54 +11,22 @@ import sys
 import types
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
+from .function_call import FunctionCall
 from .large_parts import Stored, StoredFiles, from_record
 
 RECORD = "function.json"
 
 
-class LoadedFunction:
+class LoadedFunction(FunctionCall):
     """A function that was read from a directory."""
 
     def __init__(self, directory: pathlib.Path, main: types.ModuleType) -> None:
         """`main` is the module __main__ of this process; it gets what the function uses of its script or notebook."""
         record = _read_record(directory)
-        self._passes: Dict[str, str] = record["passes"]  # What each parameter gets.
-        self._positional: List[str] = record["positional"]
-        self._optuna_space: Optional[Dict[str, Any]] = record.get("optuna_space")  # The space of an Optuna objective.
-        self._function = read_function(directory, main)
+        function = read_function(directory, main)
         stored = from_record(record["arguments"], directory / "arguments.pickle")
-        self._arguments: Dict[str, Any] = _Unpickler(stored, _files_of(directory, record), main).load()
-
-    def call(self, trial: Any) -> Any:
-        """Calls it for a trial, and returns what it returns."""
-        if self._optuna_space is not None:
-            from ..optuna._objective import run_objective
-            return run_objective(self._call, trial, self._optuna_space)
-        return self._call(trial)
-
-    def _call(self, trial: Any) -> Any:
-        given: List[Any] = []
-        named: Dict[str, Any] = {}
-        for name, source in self._passes.items():
-            if source == "param" and name not in trial:
-                continue  # A condition does not hold, and the parameter has a default.
-            value = trial if source == "trial" else trial[name] if source == "param" else self._arguments[name]
-            if name in self._positional:
-                given.append(value)
-            else:
-                named[name] = value
-        try:
-            return self._function(*given, **named)
-        except TypeError as error:
-            self._name_taker_of_trial(error, trial)
-            raise
-
-    def _name_taker_of_trial(self, error: TypeError, trial: Any) -> None:
-        """A parameter that no hyperparameter is named like gets the trial; with a misspelled name, the function computes with it."""
-        takers = [name for name, source in self._passes.items() if source == "trial" and name != "trial"]
-        if takers and type(trial).__name__ in str(error):
-            error.args = ("{}. The parameter {} gets the trial, because the space has no {}".format(
-                error, takers[0], takers[0]),)
+        arguments: Dict[str, Any] = _Unpickler(stored, _files_of(directory, record), main).load()
+        super().__init__(function, record["passes"], record["positional"], arguments, record.get("optuna_space"))
 
 
 def read_function(directory: pathlib.Path, main: types.ModuleType) -> Callable[..., Any]:

@@ -17,11 +17,14 @@ from .client_search import search_at
 from .confirmation import Confirmation
 from .._client.description import Length
 from .._client.experiment import Experiment
+from .._inprocess.run import check_in_process, run_in_process
+from .function_call import Objective
 from .function_file import FunctionFile
 from .._local.gpus import check_gpus
 from .._local.local import environment
 from .._local.run_options import run_options
 from .._local.search_directory import SearchDirectory
+from .search_callbacks import Callback, Callbacks
 from .tune_progress import follow_search
 from .._values import plain
 from ..run_function import LOADING
@@ -35,7 +38,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
          slots: Union[None, int, str] = None, sbatch: Sequence[str] = (), queue: Optional[Mapping[str, Any]] = None,
-         preload: Sequence[str] = (), wait: bool = True, progress: bool = True, ask: bool = True,
+         preload: Sequence[str] = (), callbacks: Sequence[Callback] = (), wait: bool = True, progress: bool = True, ask: bool = True,
          **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
@@ -63,7 +66,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     context: a directory; each trial gets a copy of it.
     on: "local" starts a private daemon and a worker, which go on when this process is killed. "slurm" starts the private
         daemon here, on a login node, and its workers in jobs of Slurm, for as long as the search lives. With a Client the search
-        runs on its workers. Workers on other machines need this Python at the same path.
+        runs on its workers. Workers on other machines need this Python at the same path. "inprocess" calls the function in this
+        process, with `slots` in so many threads (1 if missing): for functions of milliseconds. Nothing is stored then.
     resume: "auto", "never" (the name must be new) or "require" (it must exist).
     seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.
     slots: how many trials run at the same time on this machine, or in each job of Slurm; one for each GPU if missing, or one
@@ -72,6 +76,9 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     queue: with on="slurm", options of `hpsearch run --on slurm`, as {"time_limit": "8h", "max_workers": 4}.
     preload: modules that take long to import, as ["torch"]. While a trial runs, its worker starts the interpreter of the next
         trial of its slot and imports them there, so that this trial starts without that wait.
+    callbacks: called while tune() waits: functions of (experiment, trial), which are called when a trial has ended; SearchCallback
+        objects; and stop_after("10m"), stop_at(0.1), stop_on_plateau(), which end the search. An exception of a callback comes out
+        of tune(), and the search is paused.
     wait: whether to wait for the end.
     progress: whether to print lines about the search on standard error.
     ask: whether to ask on a terminal before a new search starts whose direction contradicts the metric's name, whose exponents
@@ -107,9 +114,12 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         space = getattr(function, "space", {}) if space is None else file_space(space)
     assert space is not None
     modules = _modules(preload)
-    check_gpus(resources, on, slots)
-    options = run_options(on, slots, sbatch, queue)
-    written = FunctionFile(function, list(space), arguments or {})
+    if on != "inprocess":
+        check_gpus(resources, on, slots)
+    options = run_options(on, None if on == "inprocess" else slots, sbatch, queue)
+    called = Callbacks(callbacks)
+    if called and not wait:
+        raise ValueError("callbacks need wait=True: they are called while tune() waits")
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
         config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.
@@ -119,7 +129,12 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     config["name"] = title
     if seed is not None:
         config["reproducibility"] = {"experiment_seed": int(seed)}
+    if on == "inprocess":
+        check_in_process(name=name, context=context, resources=resources, preload=preload, resume=resume, wait=wait)
+        return run_in_process(Objective(function, list(space), arguments or {}).in_this_process(), config, slots, called, progress)
+    written = FunctionFile(function, list(space), arguments or {})
     confirmation = Confirmation(ask, progress)
+    began = time.time()
     extra = None if context is None else pathlib.Path(context).expanduser().resolve()
     if isinstance(on, Client):
         experiment = search_at(on, config, written, extra, resume, name is not None, confirmation)
@@ -128,7 +143,14 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         experiment = directory.start(config, written, extra, resume, options, name is not None, confirmation)
         if not wait:
             directory.release()
-    return follow_search(experiment, title if name else None, progress, confirmation.printed) if wait else experiment
+    if not wait:
+        return experiment
+    return follow_search(experiment, title if name else None, progress, confirmation.printed, called, _began_since(experiment, began))
+
+
+def _began_since(experiment: Experiment, moment: float) -> bool:
+    """Whether this call began the search. The clocks of daemons on other machines differ a little."""
+    return float(experiment.now().raw.get("created_at") or 0.0) >= moment - 2.0
 
 
 def _modules(preload: Any) -> List[str]:
@@ -147,13 +169,13 @@ def _modules(preload: Any) -> List[str]:
 
 def _check_place(on: Any) -> None:
     """ValueError, TypeError: a search cannot run there."""
-    if isinstance(on, Client) or on in ("local", "slurm"):
+    if isinstance(on, Client) or on in ("local", "slurm", "inprocess"):
         return
     if not isinstance(on, str):
-        raise TypeError("on is a {}; it must be \"local\", \"slurm\" or a hpsearch.Client".format(type(on).__name__))
+        raise TypeError("on is a {}; it must be \"local\", \"inprocess\", \"slurm\" or a hpsearch.Client".format(type(on).__name__))
     if on.startswith("slurm"):
         raise ValueError('on is {!r}; it must be "slurm", with arguments as sbatch=["-p", "gpu"]'.format(on))
-    raise ValueError('on is {0!r}; it must be "local", "slurm" or a client: on=hpsearch.Client({0!r})'.format(on))
+    raise ValueError('on is {0!r}; it must be "local", "inprocess", "slurm" or a client: on=hpsearch.Client({0!r})'.format(on))
 
 
 def _whole(value: Any, name: str) -> int:

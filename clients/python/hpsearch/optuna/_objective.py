@@ -79,7 +79,7 @@ class OptunaTrial:
 
     def _send(self, step: int, value: float) -> None:
         self._step = step
-        self._directive = self._trial.report(step, {now.metric() or "value": value})
+        self._directive = self._trial.report(step, {self._trial.metric: value})
 
     def _finish(self, value: float) -> None:
         """The objective has ended by itself: its value is that of the full length."""
