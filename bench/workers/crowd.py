@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a crowd of workers costs a daemon: the processor's time while all are idle, and how long a report waits while they join.
 
-    bench/workers/crowd.py BIN [--workers 10000] [--searches 200] [--seconds 30]
+    bench/workers/crowd.py BIN [--workers 10000] [--searches 200] [--allocations 0] [--seconds 30]
 
 BIN is the directory of the programs. The workers are connections of this process (ZMTP without keys) that say HELLO, come
 again when they have to, take leases and send heartbeats at the interval that they are given. One more worker has been
@@ -85,8 +85,8 @@ def sized(data, at, form):
 
 
 class Worker:
-    def __init__(self, crowd, number, slots):
-        self.crowd, self.number, self.slots = crowd, number, slots
+    def __init__(self, crowd, number, slots, allocation=None):
+        self.crowd, self.number, self.slots, self.allocation = crowd, number, slots, allocation
         self.socket = socket.create_connection(("127.0.0.1", crowd.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
@@ -105,8 +105,11 @@ class Worker:
 
     def greet(self):
         self.envelope[2] = 0
-        self.say("HELLO", {"speaks_from": 1, "speaks_to": 1, "uid": f"crowd-{self.number}", "name": f"node-{self.number}",
-                           "incarnation": 1, "slots": self.slots, "slot_kind": "cpu"})
+        hello = {"speaks_from": 1, "speaks_to": 1, "uid": f"crowd-{self.number}", "name": f"node-{self.number}",
+                 "incarnation": 1, "slots": self.slots, "slot_kind": "cpu"}
+        if self.allocation:
+            hello["allocation"] = self.allocation
+        self.say("HELLO", hello)
 
     def beat(self):
         self.say("BEAT", {})
@@ -229,12 +232,59 @@ def call(socket_path, method, path, body=None):
     text = answer.read()
     if answer.status >= 300:
         sys.exit(f"{method} {path}: {answer.status} {text[:500]}")
+    return json.loads(text)
 
 
-def search(number):
+def scheduler(folder):
+    """The programs of a Slurm that takes every job and says that it runs; a directory for PATH."""
+    programs = {"sbatch": '''
+jobs=$(dirname "$0")/jobs
+for word; do case $word in --comment=*) comment=${word#--comment=} ;; esac; done
+echo "x" >>"$jobs.count"
+id=$(wc -l <"$jobs.count")
+echo "$id|RUNNING|$comment|None" >>"$jobs"
+echo "$id"''', "squeue": 'cat "$(dirname "$0")/jobs" 2>/dev/null; exit 0', "scancel": "exit 0", "scontrol": "exit 0"}
+    place = folder / "slurm"
+    place.mkdir()
+    for name, line in programs.items():
+        (place / name).write_text(f"#!/bin/sh\n{line}\n")
+        (place / name).chmod(0o755)
+    return place
+
+
+def add_queue(api, given):
+    """Allocations come as trials wait, and there are enough of them for every worker."""
+    subprocess.run([given.bin / "hpsearch", "alloc", "add", "slurm", "--server", f"unix://{api}", "--name", "crowd",
+                    "--time-limit", "48h", "--idle-timeout", "24h", "--workers-per-alloc", str(given.workers // given.allocations), "--slots", "1",
+                    "--max-workers", str(given.workers), "--backlog", str(given.allocations), "--no-check"], check=True)
+
+
+def join_as_allocations_start(crowd, api, given):
+    joined = 0
+    while joined < given.allocations:
+        running = call(api, "GET", "/api/v1/queues/crowd")["running"]
+        for allocation in range(joined, running):
+            for number in range(allocation, given.workers, given.allocations):
+                Worker(crowd, number, 1, f"crowd/{allocation + 1}")
+        joined = max(joined, running)
+        print(f"{joined} allocations, {crowd.welcomed} workers", file=sys.stderr)
+        crowd.run_for(5)
+
+
+def milliseconds(programs, api, *words):
+    """The median of 11 calls of the command line."""
+    times = []
+    for _ in range(11):
+        began = time.monotonic()
+        subprocess.run([programs / "hpsearch", *words, "--server", f"unix://{api}"], check=True, stdout=subprocess.DEVNULL)
+        times.append(1e3 * (time.monotonic() - began))
+    return round(sorted(times)[5], 1)
+
+
+def search(number, trials_at_once):
     return {"name": f"search-{number}", "entrypoint": "true", "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 1}},
             "searcher": {"name": "random", "metric": "loss", "max_length": {"batches": 1_000_000}, "max_trials": 1000,
-                         "max_concurrent_trials": 1 if number == 0 else 16}}
+                         "max_concurrent_trials": 1 if number == 0 else trials_at_once}}
 
 
 def processor_seconds(pid):
@@ -247,6 +297,7 @@ def main():
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("--workers", type=int, default=10_000)
     parser.add_argument("--searches", type=int, default=200)
+    parser.add_argument("--allocations", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=30)
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
@@ -254,22 +305,29 @@ def main():
     state = folder / "state"
     with open(folder / "log", "wb") as log:
         daemon = subprocess.Popen([given.bin / "hpsearchd", "--state-dir", state, "--workers", "tcp://127.0.0.1:0",
-                                   "--workers-open", "--log-level", "error"], stdout=log, stderr=log)
+                                   "--workers-open", "--log-level", "error"], stdout=log, stderr=log,
+                                  env=dict(os.environ, PATH=f"{scheduler(folder)}:{os.environ['PATH']}"))
     try:
         while not (state / "daemon.json").exists():
             time.sleep(0.05)
         port = int(json.loads((state / "daemon.json").read_text())["workers"].rpartition(":")[2])
+        api = state / "api.sock"
+        at_once = 2 * given.workers // given.searches if given.allocations else 16
         for number in range(given.searches):
-            call(state / "api.sock", "POST", "/api/v1/experiments", {"config": search(number)})
+            call(api, "POST", "/api/v1/experiments", {"config": search(number, at_once)})
         crowd = Crowd(port)
         reporter = Reporter(crowd, given.workers, 1)
         crowd.run(lambda: len(reporter.waits) > 20)
         alone = sorted(wait for _, wait in reporter.waits)
         began, cpu = time.monotonic(), processor_seconds(daemon.pid)
-        for number in range(given.workers):
-            Worker(crowd, number, 1)
-            if number % 16 == 0:
-                crowd.run_for(0.002)
+        if given.allocations:
+            add_queue(api, given)
+            join_as_allocations_start(crowd, api, given)
+        else:
+            for number in range(given.workers):
+                Worker(crowd, number, 1)
+                if number % 16 == 0:
+                    crowd.run_for(0.002)
         crowd.run(lambda: crowd.welcomed > given.workers)
         joined, cpu_joined = time.monotonic(), processor_seconds(daemon.pid)
         during = sorted(wait for sent, wait in reporter.waits if sent + wait >= began)
@@ -278,6 +336,9 @@ def main():
         before, idle_began = processor_seconds(daemon.pid), time.monotonic()
         crowd.run_for(given.seconds)
         idle = (processor_seconds(daemon.pid) - before) / (time.monotonic() - idle_began)
+        lists = {} if not given.allocations else {
+            "workers": milliseconds(given.bin, api, "workers"), "alloc list": milliseconds(given.bin, api, "alloc", "list"),
+            "alloc show": milliseconds(given.bin, api, "alloc", "show", "crowd")}
         print(json.dumps({
             "workers": given.workers, "searches": given.searches, "load": os.getloadavg()[0],
             "report_alone_ms": {"median": round(1e3 * alone[len(alone) // 2], 1), "most": round(1e3 * alone[-1], 1)},
@@ -285,7 +346,7 @@ def main():
                       "refused_for_now": crowd.refused_for_now, "reports": len(during),
                       "report_ms": {"median": round(1e3 * during[len(during) // 2], 1),
                                     "99 %": round(1e3 * during[int(len(during) * 0.99)], 1), "most": round(1e3 * during[-1], 1)}},
-            "idle": {"percent_of_a_core": round(100 * idle, 2)}}, indent=1))
+            "idle": {"percent_of_a_core": round(100 * idle, 2)}, "allocations": given.allocations, "commands_ms": lists}, indent=1))
     finally:
         daemon.send_signal(signal.SIGKILL)
         daemon.wait()

@@ -11,6 +11,8 @@ import harness
 import queue_case
 import slurm_cluster
 
+KILLS = int(os.environ.get("E2E_SUBMISSION_KILLS", "4"))
+
 
 @unittest.skipIf(slurm_cluster.missing(), f"no Slurm here: {', '.join(slurm_cluster.missing())} (scripts/setup test)")
 class QueueCase(queue_case.QueueCase):
@@ -133,14 +135,19 @@ class SlurmQueue(QueueCase):
 
     def test_a_killed_daemon_finds_its_jobs_again(self):
         self.add_queue()
-        experiment = self.submit(trials=12, STEP_SECONDS=0.5)
-        for _ in range(4):
+        experiment = self.submit(trials=max(12, 8 * KILLS), STEP_SECONDS=0.5)
+        jobs = set()
+        for number in range(KILLS):
+            jobs |= set(self.slurm.jobs())  # Slurm forgets a job five minutes after its end.
+            if number % 2:  # So that the daemon asks for another job.
+                for job in self.slurm.unfinished():
+                    self.slurm.ask("scancel", job)
             time.sleep(harness.PORTS.uniform(0, 2))
             self.cluster.kill_daemon()
             self.begin_daemon()
         self.wait_for(experiment)
-        known = {allocation["job"] for allocation in self.show()["allocations"]}
-        self.assertEqual(set(self.slurm.jobs()), known - {None}, "jobs of Slurm are the allocations of the log")
+        known = {event["job"] for event in self.ask("events?type=allocation_submitted&limit=1000")["events"]}
+        self.assertEqual(jobs | set(self.slurm.jobs()), known, "jobs of Slurm are the allocations of the log")
         self.judge_that_nothing_is_left()
 
 
