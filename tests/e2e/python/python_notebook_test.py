@@ -1,15 +1,16 @@
-"""examples/notebook.ipynb, executed in a real kernel. Skipped, and said so, unless HPSEARCH_NOTEBOOK_PYTHON (else python3)
-has nbclient, ipykernel and matplotlib."""
+"""The notebooks of examples/notebooks, executed in a real kernel. Skipped, and said so, unless HPSEARCH_NOTEBOOK_PYTHON (else python3)
+has nbclient, ipykernel and matplotlib; those with other packages are skipped where these are missing."""
 
 import json
 import os
+import re
 import subprocess
 import unittest
 
 import harness
 import python_package
 
-NOTEBOOK = harness.ROOT / "examples" / "notebook.ipynb"
+NOTEBOOKS = harness.ROOT / "examples" / "notebooks"
 EXECUTE = """
 import sys, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], 4)
@@ -59,22 +60,47 @@ class Notebook(harness.Case):
         if subprocess.run([self.python, "-c", needs], capture_output=True).returncode != 0:
             self.skipTest(f"{self.python} has not all of nbclient, ipykernel and matplotlib")
 
-    def execute(self, to):
-        done = subprocess.run([self.python, "-c", EXECUTE, str(NOTEBOOK), str(self.folder / to), str(harness.PATIENCE)],
+    def execute(self, name, to):
+        """The outputs of its cells."""
+        done = subprocess.run([self.python, "-c", EXECUTE, str(NOTEBOOKS / name), str(self.folder / to), str(harness.PATIENCE)],
                               cwd=self.folder, env=python_package.variables(self.folder), capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         cells = json.loads((self.folder / to).read_text())["cells"]
         return {cell["id"]: cell.get("outputs", []) for cell in cells}
 
     def test_it_runs_and_runs_again_after_a_restart(self):
-        first = self.execute("first.ipynb")
+        first = self.execute("training.ipynb", "first.ipynb")
         card = "".join(first["search"][0]["data"]["text/html"])
         self.assertIn("COMPLETED", card)
         self.assertIn("notebook", card)
         self.assertIn("image/png", first["pictures"][-1]["data"])
         self.assertIn("trial 0:", "".join(first["why"][0]["data"]["text/plain"]))
-        again = self.execute("again.ipynb")
+        again = self.execute("training.ipynb", "again.ipynb")
         self.assertEqual(again["best"][0]["data"], first["best"][0]["data"], "restart and run all searched anew")
+
+    def shown(self, name, *packages):
+        """The texts that the last output of each cell shows, by the cell's id."""
+        if subprocess.run([self.python, "-c", "import " + ", ".join(packages or ("nbclient",))], capture_output=True).returncode != 0:
+            self.skipTest(f"{self.python} has not all of {', '.join(packages)}")
+        outputs = self.execute(name, "out.ipynb")
+        return {cell: "".join(shown[-1].get("data", {}).get("text/plain", "")) for cell, shown in outputs.items() if shown}
+
+    def test_a_first_search_is_read_as_a_table(self):
+        shown = self.shown("first_search.ipynb", "sklearn", "pandas")
+        self.assertIn("learning_rate", shown["best"])
+        self.assertEqual(shown["same"], "True", "the best trial is found by its exact value")
+
+    def test_an_objective_of_optuna_becomes_a_study(self):
+        shown = self.shown("optuna.ipynb", "sklearn", "optuna")
+        self.assertIn("alpha", shown["study"])
+        self.assertEqual(shown["study"].count("'COMPLETE'") + shown["study"].count("'PRUNED'"), 12, shown["study"])
+        self.assertIn("penalty", shown["importance"])
+
+    def test_a_search_runs_in_the_kernel(self):
+        shown = self.shown("ask_and_tell.ipynb")
+        self.assertIn("Best(trial=", shown["best"])
+        trained, most = (int(number) for number in re.findall(r"\d+", shown["epochs"]))
+        self.assertLess(trained, most, "bad trials stop early")
 
     def test_an_interrupted_cell_pauses_its_search(self):  # It trained on, and the cell run again began another.
         ledger = self.folder / "ledger"
