@@ -46,11 +46,30 @@ class DryRuns(unittest.TestCase):
             if trial.suggest_categorical("kind", list(range(20))) == 17:
                 trial.suggest_float("extra", 0, 1)
             return 0.0
-        self.refused(objective, "suggests 'extra' only in some trials, which depends on 'kind'; give .*space.*when=")
+        self.assertEqual(hp.optuna.objective(objective).space["extra"], {
+            "type": "double", "minval": 0.0, "maxval": 1.0, "when": {"kind": [17]}})
+
+    def test_choices_and_small_integers_decide_what_else_is_suggested(self):
+        def objective(trial):
+            if trial.suggest_categorical("classifier", ["svc", "forest"]) == "svc":
+                trial.suggest_float("c", 1e-3, 1e3, log=True)
+            elif trial.suggest_categorical("deep", [True, False]):
+                raise ValueError("deep forests fail")
+            trial.suggest_categorical("loss", ["l1", "l2"])  # As many values as the classifier has.
+            return sum(trial.suggest_int("units{}".format(layer), 4, 8) for layer in range(trial.suggest_int("layers", 1, 3)))
+
+        space = hp.optuna.objective(objective).space
+        self.assertEqual({name: one.get("when") for name, one in space.items()}, {
+            "classifier": None, "c": {"classifier": ["svc"]}, "loss": None, "layers": None, "units0": None, "deep": {"classifier": ["forest"]},
+            "units1": {"layers": [2, 3]}, "units2": {"layers": [3]}})
 
     def test_what_depends_on_something_is_refused_and_says_on_what(self):
         def layers(trial):
-            return sum(trial.suggest_float("u{}".format(layer), 0, 1) for layer in range(trial.suggest_int("layers", 1, 3)))
+            return sum(trial.suggest_float("u{}".format(layer), 0, 1) for layer in range(trial.suggest_int("layers", 1, 30)))
+
+        def two(trial):
+            both = trial.suggest_categorical("a", [1, 2]) + trial.suggest_categorical("b", [1, 2])
+            return trial.suggest_float("extra", 0, 1) if both == 4 else 0.0
 
         def bounds(trial):
             low = trial.suggest_float("low", 0, 1)
@@ -67,6 +86,7 @@ class DryRuns(unittest.TestCase):
             return trial.suggest_float("y", 0, 1) if draws.random() < 0.5 else 0.0
 
         self.refused(layers, "suggests 'u1' only in some trials, which depends on 'layers'")
+        self.refused(two, "suggests 'extra' only in some trials, which depends on something else than one other suggestion; give")
         self.refused(bounds, r"suggests 'high' with the range \[0, 1\] and with the range \[0, 2\], which depends on 'low'; give")
         self.refused(twice, r"suggests 'x' with the range \[0, 1\] and with the range \[0, 2\] in one trial")
         self.refused(by_chance, "suggests 'y' only in some trials, which depends on something else")

@@ -48,7 +48,8 @@ class DryTrial:
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
         listed = list(choices)
-        return self._take(name, {"type": "categorical", "vals": listed}, listed[self._run % len(listed)])
+        drawn = self._run % len(listed) if self._run < max(_FEWEST_RUNS, len(listed)) else self._draws.randrange(len(listed))
+        return self._take(name, {"type": "categorical", "vals": listed}, listed[drawn])
 
     def report(self, value: float, step: int) -> None:
         raise _Enough
@@ -91,10 +92,9 @@ class DryTrial:
 
 
 def space_of(function: Callable[[Any], Any]) -> Dict[str, Any]:
-    """The space of an objective that suggests the same in each trial.
+    """The space of an objective that suggests the same in each trial, or more where a choice or a small integer has certain values.
 
-    ValueError: what it suggests depends on what was suggested before, or on something else; it fails in every run; or it
-    suggests nothing.
+    ValueError: a suggestion depends on something else; the objective fails in every run; or it suggests nothing.
     """
     draws = random.Random(0)
     runs: List[_Run] = []
@@ -115,6 +115,8 @@ def space_of(function: Callable[[Any], Any]) -> Dict[str, Any]:
         runs.append(trial.suggested)
         most = max((len(one.distribution.get("vals", ())) for one in trial.suggested.values()), default=0)
         wanted = max(wanted, min(most, _MOST_RUNS))
+        if any(set(run) != set(runs[0]) for run in runs):
+            wanted = _MOST_RUNS  # So that no two suggestions explain the same by chance.
     if not runs:
         raise ValueError("the objective fails in each of {} dry runs that look for its suggestions ({}: {}); {}".format(
             wanted, type(failure).__name__, failure, _CURE)) from failure
@@ -133,16 +135,43 @@ def _common(runs: List[_Run]) -> Dict[str, Any]:
     out: Dict[str, Any] = {}
     for name in names:
         having = [name in run for run in runs]
-        if not all(having):
+        when = _condition(runs, having, name)
+        if not all(having) and when is None:
             raise ValueError("the objective suggests {!r} only in some trials, which {}; {}, with the condition when={{…}}".format(
                 name, _cause(runs, having, name), _CURE))
-        first = runs[0][name].distribution
-        equal = [_alike(first, run[name].distribution) for run in runs]
+        with_it = [run for run in runs if name in run]
+        first = with_it[0][name].distribution
+        equal = [_alike(first, run[name].distribution) for run in with_it]
         if not all(equal):
-            other = next(run[name].distribution for run, is_equal in zip(runs, equal) if not is_equal)
-            raise ValueError(_varies(name, first, other, ", which " + _cause(runs, equal, name)))
-        place(out, tuple(name.split(".")), first)
+            other = next(run[name].distribution for run, is_equal in zip(with_it, equal) if not is_equal)
+            raise ValueError(_varies(name, first, other, ", which " + _cause(with_it, equal, name)))
+        place(out, tuple(name.split(".")), first if when is None else dict(first, when=when))
     return out
+
+
+def _condition(runs: Sequence[_Run], having: Sequence[bool], name: str) -> Optional[Dict[str, Any]]:
+    """The values of the one other suggestion that decide whether a trial has this one. None: all have it, or no single one decides."""
+    found: List[Dict[str, Any]] = []
+    for other in runs[0] if not all(having) else ():
+        possible = _few_values(runs[0][other].distribution)
+        if other == name or possible is None or not all(other in run for run in runs):
+            continue
+        with_it = [run[other].value for run, has in zip(runs, having) if has]
+        without = [run[other].value for run, has in zip(runs, having) if not has]
+        if any(same(one, two) for one in with_it for two in without):
+            continue
+        if all(any(same(one, seen) for seen in with_it + without) for one in possible):
+            found.append({other: [one for one in possible if any(same(one, seen) for seen in with_it)]})
+    return found[0] if len(found) == 1 else None
+
+
+def _few_values(distribution: Mapping[str, Any]) -> Optional[List[Any]]:
+    """All values of a choice or of a small range of integers."""
+    if distribution["type"] == "categorical":
+        return list(distribution["vals"])
+    if distribution["type"] == "int" and "step" not in distribution and distribution["maxval"] - distribution["minval"] < _MOST_RUNS // 4:
+        return list(range(distribution["minval"], distribution["maxval"] + 1))
+    return None
 
 
 def _cause(runs: Sequence[_Run], having: Sequence[bool], name: str) -> str:
