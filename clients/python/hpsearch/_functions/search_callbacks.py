@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 import time
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, List, Optional, Sequence, Union
 
-if TYPE_CHECKING:
-    from .._client.experiment import Experiment
-    from .._client.trials import TrialView
+from .._client.experiment import Experiment
+from .._client.trials import TrialView
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -29,14 +28,14 @@ class SearchCallback:
 
     time_limit: Optional[float] = None  #: Seconds after the start of the call at which the search ends; None: never.
 
-    def on_best(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_best(self, experiment: Experiment, trial: TrialView) -> None:
         """The trial has the best result so far."""
 
-    def on_trial_end(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_trial_end(self, experiment: Experiment, trial: TrialView) -> None:
         """The trial has ended: COMPLETED, STOPPED, FAILED or CANCELED. One that waits for a promotion has not."""
 
 
-Callback = Union[SearchCallback, Callable[["Experiment", "TrialView"], Any]]
+Callback = Union[SearchCallback, Callable[[Experiment, TrialView], Any]]
 """A SearchCallback, or a function that is called as its on_trial_end()."""
 
 
@@ -69,7 +68,7 @@ class _StopAt(SearchCallback):
     def __init__(self, value: float) -> None:
         self._value = value
 
-    def on_best(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_best(self, experiment: Experiment, trial: TrialView) -> None:
         metric = trial.metric
         if metric is not None and (metric <= self._value if experiment.smaller_is_better else metric >= self._value):
             raise StopSearch("trial {} has {:.6g}, which is {:.6g} or better".format(trial.number, metric, self._value))
@@ -82,7 +81,7 @@ class _StopOnPlateau(SearchCallback):
         self._best = math.inf  # Smaller is better.
         self._since = 0
 
-    def on_trial_end(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_trial_end(self, experiment: Experiment, trial: TrialView) -> None:
         metric = trial.metric
         score = math.inf if metric is None or math.isnan(metric) else metric if experiment.smaller_is_better else -metric
         if score < self._best - self._min_delta or self._best == math.inf > score:
@@ -124,10 +123,10 @@ class Callbacks:
         if left is not None and left <= 0 and self.reason is None:
             self.reason = "{:g} s are over".format(self.seconds or 0.0)
 
-    def on_best(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_best(self, experiment: Experiment, trial: TrialView) -> None:
         self._call(lambda one: one.on_best(experiment, trial))
 
-    def on_trial_end(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_trial_end(self, experiment: Experiment, trial: TrialView) -> None:
         self._call(lambda one: one.on_trial_end(experiment, trial))
 
     def _call(self, call: Callable[[SearchCallback], None]) -> None:
@@ -142,7 +141,7 @@ class _Function(SearchCallback):
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
-    def on_trial_end(self, experiment: "Experiment", trial: "TrialView") -> None:
+    def on_trial_end(self, experiment: Experiment, trial: TrialView) -> None:
         self._function(experiment, trial)
 
 

@@ -18,8 +18,8 @@ from .snapshot import BestSoFar, Snapshot
 _ENDED = ("COMPLETED", "STOPPED", "FAILED", "CANCELED")
 
 
-def follow_search(experiment: Experiment, name: Optional[str], progress: bool, printed: Set[str], callbacks: Callbacks,
-                  is_new: bool) -> Experiment:
+def follow_search(experiment: Experiment, name: Optional[str], progress: bool, printed: Set[str],
+                  callbacks: Optional[Callbacks] = None, is_new: bool = True) -> Experiment:
     """Returns the experiment when it has completed; shows progress on standard error, or in a notebook as a card. `printed` are
     notes that need not be printed before the end. `is_new` is whether this call began the search: else callbacks are not called
     for the trials that had ended before, only for the best one.
@@ -30,9 +30,9 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool, p
     has_card = progress and in_notebook()
     if has_card:
         show_card(experiment)
-    total = experiment.config["searcher"].get("max_trials") if progress and not has_card and is_watched() else None
-    display = SearchDisplay(progress, total, experiment.now().metric, has_card)
-    watch = _CallbackWatch(experiment, callbacks, is_new, display)
+    searcher = experiment.config["searcher"] if progress and not has_card and is_watched() else {}
+    display = SearchDisplay(progress, searcher.get("max_trials"), searcher.get("metric", ""), has_card)
+    watch = _CallbackWatch(experiment, callbacks or Callbacks([]), is_new, display)
     try:
         for change in experiment.watch():
             for note in change.notes:
