@@ -167,6 +167,70 @@ class SearchTest(unittest.TestCase):
             self.assertEqual(outcome(forest().fit(X, Y)), outcome(one))
         self.assertNotEqual(outcome(forest(random_state=2).fit(X, Y))[0], outcome(one)[0])
 
+    def test_the_attributes_of_halving_say_how_the_rungs_went(self):
+        search = forest().fit(X, Y)
+        halving = HalvingRandomSearchCV(RandomForestClassifier(random_state=0), {"max_depth": randint(1, 8), "max_features": uniform(0.1, 0.8)},
+                                        resource="n_estimators", max_resources=9, n_candidates=9, cv=2, random_state=1).fit(X, Y)
+        self.assertEqual({name for name in vars(halving) if name.endswith("_") and not name.startswith("_")} - set(vars(search)), set())
+        for name in ("n_iterations_", "n_required_iterations_", "n_possible_iterations_", "min_resources_", "max_resources_", "n_resources_",
+                     "multimetric_"):
+            self.assertEqual(getattr(search, name), getattr(halving, name), name)
+        self.assertEqual(search.n_remaining_candidates_, -(-search.n_candidates_[-1] // 3))
+        short = forest(max_trials=5, min_resource=2).fit(X, Y)
+        self.assertEqual((short.n_required_iterations_, short.n_possible_iterations_), (2, 2))
+
+    def test_a_space_of_lists_is_drawn_without_replacement(self):
+        space = {"kind": [1, 2, 3], "max_iter": [5, 5.0]}
+        search = HpsearchCV(Steps(), space, max_trials=50, cv=2, random_state=0)
+        with self.assertWarnsRegex(UserWarning, "max_trials is 50, but space has only 6: each is tried once"):
+            search.fit(X, Y)
+        results = search.cv_results_
+        first = [tuple(params.values()) for params, rung in zip(results["params"], results["rung"]) if rung == 0]
+        self.assertEqual(sorted(map(repr, first)), sorted(repr((kind, most)) for kind in (1, 2, 3) for most in (5, 5.0)))
+        for seed in range(3):  # And fewer than there are.
+            rows = HpsearchCV(Steps(), {"kind": list(range(8))}, max_trials=7, cv=2, random_state=seed).fit(X, Y).cv_results_
+            self.assertEqual(len({params["kind"] for params, rung in zip(rows["params"], rows["rung"]) if rung == 0}), 7)
+
+    def test_several_scores_and_the_one_that_decides(self):
+        from sklearn.metrics import get_scorer
+        scoring = {"right": get_scorer("accuracy"), "f1": "f1_macro"}
+        for how in (scoring, ["accuracy", "f1_macro"], lambda model, X, y: {"right": get_scorer("accuracy")(model, X, y),
+                                                                             "f1": get_scorer("f1_macro")(model, X, y)}):
+            name = "f1_macro" if isinstance(how, list) else "f1"
+            search = forest(scoring=how, refit=name, n_jobs=2).fit(X, Y)
+            self.assertTrue(search.multimetric_)
+            self.assertIsInstance(search.scorer_, types.FunctionType if callable(how) else dict)
+            results, last = search.cv_results_, search.cv_results_["rung"] == 2
+            self.assertEqual(search.best_score_, results[f"mean_test_{name}"][last].max())
+            self.assertAlmostEqual(search.score(X, Y), get_scorer("f1_macro")(search.best_estimator_, X, Y))
+            for part in ("split0_test_", "std_test_", "rank_test_", "mean_train_"):
+                self.assertIn(part + name, results)
+            self.assertNotIn("mean_test_score", results)
+        # The same as with this score alone; the other score promotes others.
+        alone = forest(scoring="f1_macro").fit(X, Y)
+        self.assertEqual(alone.cv_results_["mean_test_score"].tolist(), search.cv_results_["mean_test_f1"].tolist())
+
+        def opposite(model, X, y):
+            return {"depth": -model.get_params()["max_depth"], "accuracy": model.score(X, y)}
+        shallow, right = (forest(scoring=opposite, refit=name).fit(X, Y) for name in ("depth", "accuracy"))
+        self.assertEqual(shallow.best_params_["max_depth"], min(params["max_depth"] for params in shallow.cv_results_["params"]))
+        self.assertNotEqual(shallow.best_params_, right.best_params_)
+        none = forest(scoring=opposite, refit=False).fit(X, Y)  # The first score decides; no candidate is the best.
+        self.assertEqual(none.cv_results_["params"], shallow.cv_results_["params"])
+        self.assertFalse(hasattr(none, "best_params_"))
+        chosen = forest(scoring=opposite, refit=lambda results: int(results["rank_test_accuracy"].argmin())).fit(X, Y)
+        self.assertEqual(chosen.cv_results_["rank_test_accuracy"][chosen.best_index_], 1)
+
+    def test_of_several_scores_one_that_fails_is_error_score(self):
+        def broken(model, X, y):
+            raise RuntimeError("no such score")
+        with self.assertWarnsRegex(UserWarning, "Scoring failed.*(?s:.*)no such score"):
+            search = forest(scoring={"accuracy": "accuracy", "broken": broken}, refit="accuracy", error_score=-1).fit(X, Y)
+        self.assertEqual(set(search.cv_results_["mean_test_broken"]), {-1})
+        self.assertGreater(search.best_score_, 0.5)
+        with self.assertRaisesRegex(RuntimeError, "no such score"):
+            forest(scoring={"accuracy": "accuracy", "broken": broken}, refit="accuracy", error_score="raise").fit(X, Y)
+
     def test_it_clones_pickles_and_nests(self):
         search = HpsearchCV(make_pipeline(StandardScaler(), SGDClassifier(random_state=0, tol=None)),
                             {"sgdclassifier__alpha": loguniform(1e-5, 1e-1)}, resource="sgdclassifier__max_iter", max_resource=9,
@@ -298,7 +362,7 @@ class ModelTimeTest(unittest.TestCase):
         space = types.SimpleNamespace(values=lambda params: params)
         workers = types.SimpleNamespace(apart=False, submit=lambda *_: types.SimpleNamespace(result=FoldFit))
         engine = Engine()
-        evaluate(engine, space, folds, workers)
+        evaluate(engine, space, folds, workers, lambda fits: 0.0)
         return engine.reports
 
     def test_short_fits_are_reported_before_a_long_one_that_began_earlier(self):
@@ -345,12 +409,14 @@ class SpaceTest(unittest.TestCase):
 
 class InputTest(unittest.TestCase):
     def test_each_refusal_is_one_sentence_with_what_is_allowed(self):
-        for given, words in (({"scoring": ["accuracy", "f1_macro"]}, "one metric"), ({"resource": "trees"}, "resource is 'trees'.*n_estimators"),
+        for given, words in (({"scoring": ["accuracy", "f1_macro"]}, "refit is True; with the scores accuracy, f1_macro it must be"),
+                             ({"scoring": ["accuracy", "f1_macro"], "refit": "recall"}, "refit is 'recall'; with the scores accuracy, f1_macro"),
+                             ({"resource": "trees"}, "resource is 'trees'.*n_estimators"),
                              ({"resource": "max_depth", "max_resource": 5}, "max_depth is the resource"), ({"mode": "fast"}, "mode is 'fast'.*aggressive"),
                              ({"divisor": 1}, "divisor is 1"), ({"max_trials": 0}, "max_trials is 0"), ({"min_resource": 10}, "min_resource is 10"),
                              ({"max_resource": 2.5}, "max_resource is 2.5"), ({"refit": "accuracy"}, "refit is 'accuracy'"),
                              ({"resource": "n_samples", "max_resource": 1000}, "there are 180 samples"), ({"warm_start": 3}, "warm_start is 3"),
-                             ({"scoring": lambda model, X, y: {"a": 1, "b": 2}}, "several metrics")):
+                             ({"scoring": lambda model, X, y: {"a": 1, "b": 2}}, "refit is True; with the scores a, b")):
             with self.subTest(given=given), self.assertRaisesRegex(ValueError, words) as caught:
                 forest(**given).fit(X, Y)
             self.assertEqual(len(str(caught.exception).splitlines()), 1)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import Any, Dict, List, Tuple
-
-import numpy as np
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from .._trial import Directive
 from ..search import Search, Work
@@ -30,10 +28,6 @@ class Evaluation:
         self.length = length
         self.fits = fits
 
-    def mean(self) -> float:
-        """The mean of the test scores; NaN if one is."""
-        return float(np.mean([each.test_score for each in self.fits]))
-
 
 class _Running:
     """A candidate whose fits are under way."""
@@ -46,8 +40,9 @@ class _Running:
         self.results = results
 
 
-def evaluate(search: Search, space: Space, folds: Folds, workers: Workers) -> List[Evaluation]:
-    """Trains what the engine asks for until it is done; in the order of the reports.
+def evaluate(search: Search, space: Space, folds: Folds, workers: Workers,
+             score: Callable[[Sequence[FoldFit]], float]) -> List[Evaluation]:
+    """Trains what the engine asks for until it is done; in the order of the reports. The engine gets the `score` of the fits.
 
     The engine sees a model time, in which a fit lasts as long as the units of the resource that it trains. A score that is
     there before its time waits; workers go on with other fits meanwhile. So decisions depend on scores only, and not on how
@@ -79,7 +74,7 @@ def evaluate(search: Search, space: Space, folds: Folds, workers: Workers) -> Li
             if fit.model is not None:
                 kept[trial, fold] = fit.model
                 fit.model = None
-        directive = search.report(first.work, first.length, evaluation.mean())
+        directive = search.report(first.work, first.length, score(evaluation.fits))
         if directive is Directive.CONTINUE:
             start(first.work, first.length, now)
         elif directive is Directive.STOP:

@@ -18,17 +18,19 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
 from ._joblib import cloudpickle
+from ._scoring import Scoring
 from ._warm import Warm, warm_parameter
 
 
 class FoldFit:
-    """What a fit on one fold gave. Scores and times (seconds) are of this fit alone; model: None unless it is kept; trained:
-    units of the resource; error: the traceback of a fit that failed, or None."""
+    """What a fit on one fold gave. Scores (by name; none if the fit failed) and times (seconds) are of this fit alone; model:
+    None unless it is kept; trained: units of the resource; error: the traceback of a fit that failed, or None."""
 
-    __slots__ = ("error", "fit_time", "model", "score_time", "test_score", "train_score", "trained")
+    __slots__ = ("error", "fit_time", "model", "score_time", "test_scores", "train_scores", "trained")
 
     def __init__(self) -> None:
-        self.test_score = self.train_score = float("nan")
+        self.test_scores: Dict[str, float] = {}
+        self.train_scores: Dict[str, float] = {}
         self.fit_time = self.score_time = 0.0
         self.trained = 0
         self.model: Any = None
@@ -36,7 +38,7 @@ class FoldFit:
 
 
 class Folds:
-    """What all fits of a search share: data, folds, estimator, scorer."""
+    """What all fits of a search share: data, folds, estimator, scoring."""
 
     estimator: Any
     X: Any
@@ -46,7 +48,7 @@ class Folds:
     orders: List[Any]         # Orders of each fold's training samples, so that each prefix is a fair share; None without n_samples.
     fit_params: Dict[str, Any]
     score_params: Dict[str, Any]
-    scorer: Any
+    scoring: Scoring
     resource: str
     longest: int              # Units of the resource that a candidate trains at most.
     warm: Warm
@@ -108,7 +110,7 @@ def fair_order(labels: Any, random: np.random.RandomState, count: int) -> Any:
 def fit_fold(folds: Folds, fold: int, params: Dict[str, Any], start: int, units: int, kept: Any, keep: bool,
              apart: bool) -> FoldFit:
     """Trains on a fold until `units`, from `kept`, a model of `start` units, if there is one. keep: return the model too.
-    apart: models are bytes. A failed fit scores error_score, or raises if that is "raise"."""
+    apart: models are bytes. A failed fit has no scores, or raises if error_score is "raise"."""
     with config_context(**folds.config):
         done = FoldFit()
         if isinstance(kept, bytes):
@@ -121,16 +123,15 @@ def fit_fold(folds: Folds, fold: int, params: Dict[str, Any], start: int, units:
             if folds.error_score == "raise":
                 raise
             done.fit_time = time.perf_counter() - begin
-            done.test_score = done.train_score = folds.error_score
             done.error = traceback.format_exc()
             return done
         done.fit_time = time.perf_counter() - begin
         begin = time.perf_counter()
-        done.test_score = _score(folds, model, folds.splits[fold][1], folds.train(fold, units))
+        done.test_scores = _scores(folds, model, folds.splits[fold][1], folds.train(fold, units))
         done.score_time = time.perf_counter() - begin
         if folds.train_scores:
             train = folds.train(fold, units)
-            done.train_score = _score(folds, model, train, None)
+            done.train_scores = _scores(folds, model, train, None)
         if keep:
             done.model = cloudpickle.dumps(model) if apart else model
         return done
@@ -165,21 +166,9 @@ def _fit(folds: Folds, fold: int, model: Any, start: int, units: int) -> int:
     return units - start
 
 
-def _score(folds: Folds, model: Any, chosen: Any, train: Any) -> float:
+def _scores(folds: Folds, model: Any, chosen: Any, train: Any) -> Dict[str, float]:
     X, y = _safe_split(model, folds.X, folds.y, chosen, train)
-    more = folds.of_samples(folds.score_params, chosen)
-    try:
-        score = folds.scorer(model, X, **more) if y is None else folds.scorer(model, X, y, **more)
-    except Exception:
-        if folds.error_score == "raise":
-            raise
-        warnings.warn(f"Scoring failed. The score of this fold is {folds.error_score}. Details:\n{traceback.format_exc()}",
-                      UserWarning)
-        return float(folds.error_score)
-    if isinstance(score, dict):
-        raise ValueError(f"scoring returns several metrics ({', '.join(map(str, score))}); "
-                         "HpsearchCV compares candidates by one metric")
-    return float(score.item() if hasattr(score, "item") else score)
+    return folds.scoring.scores(model, (X,) if y is None else (X, y), folds.of_samples(folds.score_params, chosen))
 
 
 def warn_of_failures(fits: List[FoldFit], error_score: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -16,8 +16,8 @@ def in_order(evaluations: List[Evaluation]) -> List[Evaluation]:
     return sorted(evaluations, key=lambda each: (each.length, each.trial))
 
 
-def cv_results(rows: List[Evaluation], resource: str, train_scores: bool) -> Dict[str, Any]:
-    """The columns of HalvingRandomSearchCV, and: candidate (number, from 0), rung, resource (the units that the row's models
+def cv_results(rows: List[Evaluation], resource: str, names: Sequence[str], train_scores: bool, error_score: Any) -> Dict[str, Any]:
+    """The columns of HalvingRandomSearchCV, those of scores for each of `names`, and: candidate (number, from 0), rung, resource (the units that the row's models
     have in all), trained (the units of them that this row's fits trained), stopped_at (the units that the candidate reached
     in the end)."""
     lengths = sorted({each.length for each in rows})
@@ -47,13 +47,13 @@ def cv_results(rows: List[Evaluation], resource: str, train_scores: bool) -> Dic
                 column[row] = values[name]
         results[f"param_{name}"] = column
     results["params"] = params
-    columns("test_score", [[fit.test_score for fit in each.fits] for each in rows], True)
-    means = results["mean_test_score"]
-    unknown = np.isnan(means)
-    ranked = np.where(unknown, -np.inf, means)
-    results["rank_test_score"] = rankdata(-ranked, method="min").astype(np.int32)
-    if train_scores:
-        columns("train_score", [[fit.train_score for fit in each.fits] for each in rows], True)
+    for name in names:
+        columns(f"test_{name}", [[fit.test_scores.get(name, error_score) for fit in each.fits] for each in rows], True)
+        means = results[f"mean_test_{name}"]
+        ranked = np.where(np.isnan(means), -np.inf, means)
+        results[f"rank_test_{name}"] = rankdata(-ranked, method="min").astype(np.int32)
+        if train_scores:
+            columns(f"train_{name}", [[fit.train_scores.get(name, error_score) for fit in each.fits] for each in rows], True)
     results["candidate"] = np.array([each.trial for each in rows])
     results["rung"] = rung
     results["resource"] = units
@@ -62,9 +62,9 @@ def cv_results(rows: List[Evaluation], resource: str, train_scores: bool) -> Dic
     return results
 
 
-def best_row(results: Dict[str, Any]) -> int:
-    """The row with the best score among those that trained longest: scores of shorter trainings don't compare."""
-    means = np.where(results["rung"] == results["rung"].max(), results["mean_test_score"], np.nan)
+def best_row(results: Dict[str, Any], score: str) -> int:
+    """The row with the best mean of a score among those that trained longest: scores of shorter trainings don't compare."""
+    means = np.where(results["rung"] == results["rung"].max(), results[f"mean_test_{score}"], np.nan)
     if np.isnan(means).all():
         return int(np.argmax(results["rung"]))
     return int(np.nanargmax(means))

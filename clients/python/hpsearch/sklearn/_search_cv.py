@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import time
-from typing import Any, ClassVar, Dict, List, Optional, cast
+import warnings
+from typing import Any, ClassVar, Dict, List, Optional, Sequence, cast
 
 import numpy as np
 import sklearn
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state, indexable
@@ -23,6 +24,7 @@ from ..search import Search
 from ._evaluation import CONCURRENT, Evaluation, evaluate, run
 from ._folds import Folds, fair_order, warn_of_failures
 from ._results import best_row, cv_results, in_order
+from ._scoring import Decision, Scoring
 from ._space import Space
 from ._warm import warm
 from ._workers import workers
@@ -49,16 +51,18 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
     divisor: at least 2.
     mode: "aggressive" (one bracket), "standard" or "conservative" (more brackets, which protect against early scores that
         mislead).
-    max_trials: number of candidates.
-    cv, scoring, refit, error_score, verbose, return_train_score, n_jobs: as in HalvingRandomSearchCV. scoring is one metric.
+    max_trials: number of candidates. A space with fewer combinations, of lists or whole numbers only, tries each once.
+    cv, error_score, verbose, return_train_score, n_jobs: as in HalvingRandomSearchCV.
+    scoring, refit: as in RandomizedSearchCV. With several scores, the one that refit names also decides who is promoted; with
+        refit=False or a function, the first one does.
     warm_start: "auto": a promoted candidate trains on its kept models where the estimator can (docs/sklearn.md lists when);
         True: raises ValueError where it can't; False: anew. Kept models stay in memory until the search ends.
     random_state: seed of the candidates and of the order of samples. The same seed gives the same candidates, promotions and
         scores for any n_jobs, if the estimator has a random_state of its own.
     on: "inprocess".
 
-    Attributes, besides those of HalvingRandomSearchCV: trained_resource_ (units trained, over all folds), saved_resource_
-    (units that warm start didn't train again), n_resources_ and n_candidates_ (per rung).
+    Attributes, besides those of HalvingRandomSearchCV, whose iterations are the rungs here: trained_resource_ (units trained,
+    over all folds), saved_resource_ (units that warm start didn't train again).
     """
 
     _required_parameters: ClassVar[List[str]] = ["estimator", "space"]
@@ -86,7 +90,8 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         scikit-learn's metadata routing, those that were requested."""
         self._check_parameters()
         space = Space(self.space)
-        scorer = check_scoring(self.estimator, scoring=self.scoring)
+        scoring = Scoring(self.estimator, self.scoring, self.error_score)
+        decision = Decision(scoring, self.scoring, self.refit)
         X, y = indexable(X, y)
         fit_params, split_params, score_params = self._routed(params)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -97,24 +102,32 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         folds = Folds()
         folds.estimator = clone(self.estimator)
         folds.X, folds.y, folds.samples, folds.splits = X, y, _num_samples(X), splits
-        folds.fit_params, folds.score_params, folds.scorer = fit_params, score_params, scorer
+        folds.fit_params, folds.score_params, folds.scoring = fit_params, score_params, scoring
         folds.resource, folds.error_score, folds.train_scores = self.resource, self.error_score, self.return_train_score
         folds.warm = warm(self.estimator, self.resource, space.hyperparameters, y is not None, self.warm_start)
         folds.config = sklearn.get_config()
         smallest, folds.longest = self._bounds(folds, y)
+        trials = self._trials(space)
         seed = int(random.randint(np.iinfo(np.int32).max))
         folds.orders = self._orders(folds, y, random)
         begin = time.perf_counter()
-        with Search(self._experiment(space, smallest, folds.longest, seed), slots=CONCURRENT) as search, \
+        with Search(self._experiment(space, smallest, folds.longest, trials, seed), slots=CONCURRENT) as search, \
                 workers(run, folds, self.n_jobs) as crew:
-            rows = in_order(evaluate(search, space, folds, crew))
-        warn_of_failures([fit for each in rows for fit in each.fits], self.error_score)
-        self._store(rows, scorer, len(splits), cv)
+            rows = in_order(evaluate(search, space, folds, crew, decision.score))
+        fits = [fit for each in rows for fit in each.fits]
+        warn_of_failures(fits, self.error_score)
+        names = decision.names(fits)
+        deciding = decision.name(names)
+        self.scorer_, self.n_splits_, self.cv_splitter_ = scoring.scorer, len(splits), cv
+        self.multimetric_ = decision.several(fits)
+        self._store(rows, names, deciding)
+        self._store_rungs(trials, smallest, folds.longest)
         if self.verbose:
-            print(f"HpsearchCV: {self.max_trials} candidates, {len(rows) * len(splits)} fits in "
+            best = np.nanmax(np.append(self.cv_results_[f"mean_test_{deciding}"], -np.inf))
+            print(f"HpsearchCV: {trials} candidates, {len(rows) * len(splits)} fits in "
                   f"{time.perf_counter() - begin:.1f} s; "
                   f"{self.trained_resource_} {self.resource} trained over {len(splits)} folds, {self.saved_resource_} saved by "
-                  f"warm start; best score {self.cv_results_['mean_test_score'][self.best_index_]:.4g}")
+                  f"warm start; best {deciding} {best:.4g}")
         if self.refit:
             self._refit(X, y, fit_params)
         return self
@@ -133,11 +146,9 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         if self.on != "inprocess":
             raise NotImplementedError(f"on is {self.on!r}; HpsearchCV runs \"inprocess\" only: data and estimator stay in this "
                                       "program. Use hpsearch.tune to search on other machines")
-        if self.scoring is not None and not isinstance(self.scoring, str) and not callable(self.scoring):
-            raise ValueError(f"scoring is of type {type(self.scoring).__name__}; HpsearchCV compares candidates by one metric: "
-                             "give its name or one scorer")
-        if not isinstance(self.refit, (bool, np.bool_)) and not callable(self.refit):
-            raise ValueError(f"refit is {self.refit!r}; it must be True, False or a function of cv_results_ that returns a row")
+        if not isinstance(self.refit, (bool, np.bool_, str)) and not callable(self.refit):
+            raise ValueError(f"refit is {self.refit!r}; it must be True, False, the name of a score or a function of cv_results_ that "
+                             "returns a row")
         if self.mode not in _MODES:
             raise ValueError(f"mode is {self.mode!r}; it must be one of {', '.join(_MODES)}")
         if not (isinstance(self.warm_start, bool) or self.warm_start == "auto"):
@@ -187,15 +198,27 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         return [train[fair_order(None if labels is None else labels[train], random, len(train))]
                 for train, _ in folds.splits]
 
-    def _experiment(self, space: Space, smallest: int, longest: int, seed: int) -> Dict[str, Any]:
+    def _trials(self, space: Space) -> int:
+        combinations = space.combinations()
+        if combinations is None or combinations >= self.max_trials:
+            return int(self.max_trials)
+        warnings.warn(f"max_trials is {self.max_trials}, but space has only {combinations}: each is tried once. "
+                      "GridSearchCV tries all with the whole resource", UserWarning)
+        return combinations
+
+    def _experiment(self, space: Space, smallest: int, longest: int, trials: int, seed: int) -> Dict[str, Any]:
+        once = {} if space.combinations() is None else {"on_duplicate": "reject"}
+        return {"hyperparameters": space.hyperparameters,
+                "searcher": {"name": "adaptive_asha", "metric": "score", "smaller_is_better": False, "max_length": longest,
+                             "max_trials": trials, "divisor": float(self.divisor), "mode": self.mode,
+                             "max_rungs": self._rungs(smallest, longest), "max_concurrent_trials": CONCURRENT, **once},
+                "reproducibility": {"experiment_seed": seed}}
+
+    def _rungs(self, smallest: int, longest: int) -> int:
         rungs = 1
         while smallest * self.divisor**rungs <= longest:
             rungs += 1
-        return {"hyperparameters": space.hyperparameters,
-                "searcher": {"name": "adaptive_asha", "metric": "score", "smaller_is_better": False, "max_length": longest,
-                             "max_trials": int(self.max_trials), "divisor": float(self.divisor), "mode": self.mode,
-                             "max_rungs": rungs, "max_concurrent_trials": CONCURRENT},
-                "reproducibility": {"experiment_seed": seed}}
+        return rungs
 
     def _routed(self, params: Dict[str, Any]) -> "tuple[Dict[str, Any], Dict[str, Any], Dict[str, Any]]":
         """Parameters of the estimator's fit, of cv and of the scorer."""
@@ -208,23 +231,31 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
         groups = {"groups": params.pop("groups")} if "groups" in params else {}
         return params, groups, {}
 
-    def _store(self, rows: List[Evaluation], scorer: Any, splits: int, cv: Any) -> None:
-        results = cv_results(rows, self.resource, self.return_train_score)
+    def _store(self, rows: List[Evaluation], names: Sequence[str], deciding: str) -> None:
+        """The results, and the best of them. With several scores and refit=False no candidate is the best, as in scikit-learn."""
+        results = cv_results(rows, self.resource, names, self.return_train_score, self.error_score)
         self.cv_results_ = results
-        self.scorer_ = scorer
-        self.multimetric_ = False
-        self.n_splits_ = splits
-        self.cv_splitter_ = cv
-        self.n_resources_ = [int(each) for each in np.unique(results["resource"])]
-        self.n_candidates_ = [int(np.sum(results["resource"] == each)) for each in self.n_resources_]
         self.trained_resource_ = sum(fit.trained for each in rows for fit in each.fits)
         self.saved_resource_ = sum(each.length - fit.trained for each in rows for fit in each.fits if fit.error is None)
-        self.best_index_ = int(cast(Any, self.refit)(results)) if callable(self.refit) else best_row(results)
+        if self.multimetric_ and not self.refit:
+            return
+        self.best_index_ = int(cast(Any, self.refit)(results)) if callable(self.refit) else best_row(results, deciding)
         if not 0 <= self.best_index_ < len(rows):
             raise IndexError(f"refit returned {self.best_index_}; cv_results_ has {len(rows)} rows")
         self.best_params_ = results["params"][self.best_index_]
         if not callable(self.refit):
-            self.best_score_ = float(results["mean_test_score"][self.best_index_])
+            self.best_score_ = float(results[f"mean_test_{deciding}"][self.best_index_])
+
+    def _store_rungs(self, trials: int, smallest: int, longest: int) -> None:
+        """The attributes of HalvingRandomSearchCV about its iterations: rungs, here."""
+        reached = self.cv_results_["resource"]
+        self.n_resources_ = [int(each) for each in np.unique(reached)]
+        self.n_candidates_ = [int(np.sum(reached == each)) for each in self.n_resources_]
+        self.min_resources_, self.max_resources_ = self.n_resources_[0], longest
+        self.n_iterations_ = len(self.n_resources_)
+        self.n_possible_iterations_ = self._rungs(smallest, longest)
+        self.n_required_iterations_ = 1 + math.floor(math.log(trials, self.divisor))
+        self.n_remaining_candidates_ = math.ceil(self.n_candidates_[-1] / self.divisor)
 
     def _refit(self, X: Any, y: Any, fit_params: Dict[str, Any]) -> None:
         values = {name: clone(value, safe=False) for name, value in self.best_params_.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -34,9 +34,32 @@ class Space:
                 raise TypeError(f"space has the name {name!r}; names of parameters are texts")
             self.hyperparameters[name], self._decode[name] = _convert(name, given)
 
+    def combinations(self) -> Optional[int]:
+        """How many there are; None if a parameter has a range of real numbers, or a condition."""
+        count = 1
+        for hyperparameter in self.hyperparameters.values():
+            values = None if hyperparameter.get("when") is not None else _values(hyperparameter)
+            if values is None:
+                return None
+            count *= values
+        return count
+
     def values(self, drawn: Dict[str, Any]) -> Dict[str, Any]:
         """The estimator's parameters for what the engine drew."""
         return {name: self._decode[name](value) if name in self._decode else value for name, value in drawn.items()}
+
+
+def _values(hyperparameter: Mapping[str, Any]) -> Optional[int]:
+    """How many values it has; None if it is not finite, or wrong, which the engine finds."""
+    kind = hyperparameter.get("type")
+    try:
+        if kind == "categorical":
+            return len(hyperparameter["vals"])
+        if kind == "int":
+            return (int(hyperparameter["maxval"]) - int(hyperparameter["minval"])) // int(hyperparameter.get("step") or 1) + 1
+    except (KeyError, TypeError, ValueError):
+        return None
+    return 1 if kind == "const" else None
 
 
 def _same(value: Any) -> Any:
