@@ -68,8 +68,10 @@ class Objectives(unittest.TestCase):
         for returned in (None, (1, 2), "1", True):
             with self.assertRaisesRegex(TypeError, "it must be one number"):
                 run(lambda t: returned)
-        with self.assertRaisesRegex(AttributeError, "a trial of hpsearch has no 'study'"):
-            run(lambda t: t.study)
+        with self.assertRaisesRegex(AttributeError, "a trial of hpsearch has no 'storage'"):
+            run(lambda t: t.storage)
+        with self.assertRaisesRegex(AttributeError, "the study of a trial of hpsearch has no 'best_value'; it has direction"):
+            run(lambda t: t.study.best_value)
 
     def test_steps_from_0_are_counted_from_1_and_the_end_of_the_length_prunes(self):
         for first in (0, 1):

@@ -11,19 +11,20 @@ class FunctionCall:
     """A function with its arguments, which is called once for each trial."""
 
     def __init__(self, function: Any, passes: Mapping[str, str], positional: Sequence[str], arguments: Mapping[str, Any],
-                 optuna_space: Optional[Mapping[str, Any]]) -> None:
-        """`optuna_space` is the space of an objective of Optuna; None for other functions."""
+                 optuna_space: Optional[Mapping[str, Any]], smaller_is_better: bool) -> None:
+        """`optuna_space` is the space of an objective of Optuna, which may ask for the direction; None for other functions."""
         self._function = function
         self._passes = passes
         self._positional = positional
         self._arguments = arguments
         self._optuna_space = optuna_space
+        self._smaller_is_better = smaller_is_better
 
     def call(self, trial: Any) -> Any:
         """Calls it for a trial, and returns what it returns."""
         if self._optuna_space is not None:
             from ..optuna._objective import run_objective
-            return run_objective(self._call, trial, self._optuna_space)
+            return run_objective(self._call, trial, self._optuna_space, self._smaller_is_better)
         return self._call(trial)
 
     def _call(self, trial: Any) -> Any:
@@ -66,9 +67,9 @@ class Objective:
         self.passes = passes_of(function, space, arguments)
         self.positional = _positional(function)
 
-    def in_this_process(self) -> FunctionCall:
+    def in_this_process(self, smaller_is_better: bool) -> FunctionCall:
         """To be called with the values as they are."""
-        return FunctionCall(self.function, self.passes, self.positional, self.arguments, self.optuna_space)
+        return FunctionCall(self.function, self.passes, self.positional, self.arguments, self.optuna_space, smaller_is_better)
 
 
 def passes_of(function: Callable[..., Any], space: Sequence[str], arguments: Mapping[str, Any]) -> Dict[str, str]:

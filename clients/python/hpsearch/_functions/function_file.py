@@ -19,12 +19,13 @@ from .stable_digest import FunctionDigest, value_digest
 class FunctionFile:
     """How a function travels: as the name of a module, as a pickle by cloudpickle, or as source."""
 
-    def __init__(self, function: Any, space: Sequence[str], arguments: Mapping[str, Any]) -> None:
+    def __init__(self, function: Any, space: Sequence[str], arguments: Mapping[str, Any], smaller_is_better: bool = True) -> None:
         """TypeError: it cannot be called with these hyperparameters and arguments, or it cannot travel."""
         objective = Objective(function, space, arguments)
         self.passes = objective.passes
         self._positional = objective.positional
         self._optuna_space = objective.optuna_space
+        self._smaller_is_better = smaller_is_better
         self._function: Any = objective.function
         self._arguments = objective.arguments
         self._source: Optional[FunctionSource] = None
@@ -46,7 +47,7 @@ class FunctionFile:
                                   "paths": _search_paths(), "arguments_directory": str(shared or ""),
                                   "arguments": as_record(self._pickled_arguments)}
         if self._optuna_space is not None:
-            record["optuna_space"] = self._optuna_space
+            record.update(optuna_space=self._optuna_space, smaller_is_better=self._smaller_is_better)
         if self.kind == "module":
             record.update(module=self._function.__module__, name=self._function.__qualname__)
         elif self.kind == "pickle":

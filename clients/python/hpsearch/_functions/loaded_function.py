@@ -26,7 +26,8 @@ class LoadedFunction(FunctionCall):
         function = read_function(directory, main)
         stored = from_record(record["arguments"], directory / "arguments.pickle")
         arguments: Dict[str, Any] = _Unpickler(stored, _files_of(directory, record), main).load()
-        super().__init__(function, record["passes"], record["positional"], arguments, record.get("optuna_space"))
+        super().__init__(function, record["passes"], record["positional"], arguments, record.get("optuna_space"),
+                         record.get("smaller_is_better", True))
 
 
 def read_function(directory: pathlib.Path, main: types.ModuleType) -> Callable[..., Any]:

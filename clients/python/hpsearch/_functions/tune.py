@@ -121,6 +121,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     if called and not wait:
         raise ValueError("callbacks need wait=True: they are called while tune() waits")
     config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
+    is_minimized = bool(config["searcher"]["smaller_is_better"])
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
         config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.
     if modules:
@@ -131,8 +132,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         config["reproducibility"] = {"experiment_seed": int(seed)}
     if on == "inprocess":
         check_in_process(name=name, context=context, resources=resources, preload=preload, resume=resume, wait=wait)
-        return run_in_process(Objective(function, list(space), arguments or {}).in_this_process(), config, slots, called, progress)
-    written = FunctionFile(function, list(space), arguments or {})
+        return run_in_process(Objective(function, list(space), arguments or {}).in_this_process(is_minimized), config, slots, called, progress)
+    written = FunctionFile(function, list(space), arguments or {}, is_minimized)
     confirmation = Confirmation(ask, progress)
     began = time.time()
     extra = None if context is None else pathlib.Path(context).expanduser().resolve()

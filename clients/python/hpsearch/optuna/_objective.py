@@ -13,13 +13,29 @@ from ._dry_run import space_of
 from ._space import Range, choices_of, file_space, leaves, range_of, same
 
 
+class _Direction:
+    """What pruning callbacks of optuna-integration ask a study for."""
+
+    def __init__(self, smaller_is_better: bool) -> None:
+        self._smaller_is_better = smaller_is_better
+
+    @property
+    def direction(self) -> Any:
+        """As optuna.study.StudyDirection."""
+        from optuna.study import StudyDirection
+        return StudyDirection.MINIMIZE if self._smaller_is_better else StudyDirection.MAXIMIZE
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError("the study of a trial of hpsearch has no {!r}; it has direction".format(name))
+
+
 class OptunaTrial:
     """What an objective gets as its trial: the calls of optuna.Trial, with the values that the search has drawn.
 
     Ranges and choices of suggestions must contain those of the space; a space may be narrower than its objective.
     """
 
-    def __init__(self, trial: FunctionTrial, space: Mapping[str, Any]) -> None:
+    def __init__(self, trial: FunctionTrial, space: Mapping[str, Any], smaller_is_better: bool = True) -> None:
         self._trial = trial
         self._space = dict(leaves(space))
         self._first_step: Optional[int] = None
@@ -27,6 +43,7 @@ class OptunaTrial:
         self._directive: Directive = now.CONTINUE
         self.number = trial.number  #: In its experiment, from 0.
         self.params: Dict[str, Any] = {}  #: What was suggested so far.
+        self.study = _Direction(smaller_is_better)  #: Only its `direction`.
 
     @property
     def user_attrs(self) -> Dict[str, Any]:
@@ -73,7 +90,7 @@ class OptunaTrial:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError("a trial of hpsearch has no {!r}; it has suggest_float, suggest_int, suggest_categorical, report, "
-                             "should_prune, number, params, user_attrs and set_user_attr".format(name))
+                             "should_prune, number, params, user_attrs, set_user_attr and study.direction".format(name))
 
     # --- inside ---
 
@@ -147,9 +164,10 @@ def objective(function: Callable[..., Any], space: Optional[Mapping[str, Any]] =
     return Objective(function, space_of(function) if space is None else space)
 
 
-def run_objective(function: Callable[[OptunaTrial], Any], trial: FunctionTrial, space: Mapping[str, Any]) -> Optional[float]:
+def run_objective(function: Callable[[OptunaTrial], Any], trial: FunctionTrial, space: Mapping[str, Any],
+                  smaller_is_better: bool = True) -> Optional[float]:
     """Calls it with an OptunaTrial, and reports its value; None when it was pruned."""
-    own = OptunaTrial(trial, space)
+    own = OptunaTrial(trial, space, smaller_is_better)
     try:
         returned = function(own)
     except Exception as error:
