@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "hpsearch/workers/core/memory_failure.hpp"
 #include "hpsearch/workers/core/setup_failure.hpp"
 
 namespace hpsearch::workers {
@@ -49,6 +52,21 @@ std::string status_text(int code) {
   }
 }
 
+/// What the program said when it got no more memory. Of one that another killed, or that asks to be run
+/// again, nothing.
+std::optional<std::string> memory_text(const ProgramEnded& program) {
+  constexpr int run_again = 75;
+  constexpr int abort = 6;
+  constexpr std::size_t longest = 300;
+  const bool ended_itself =
+      program.by_signal ? program.code == abort : program.code != 0 && program.code != run_again;
+  const auto line = ended_itself ? memory_failure_of(program.log_tail) : std::nullopt;
+  if (!line) {
+    return std::nullopt;
+  }
+  return "ran out of memory: " + std::string(line->substr(0, longest));
+}
+
 }  // namespace
 
 ExitReport exit_report(const AttemptEnd& end, bool kill_decided, const jobs::LaunchSpec& spec) {
@@ -64,6 +82,7 @@ ExitReport exit_report(const AttemptEnd& end, bool kill_decided, const jobs::Lau
   // A program that its worker paused has neither failed nor succeeded, with any exit status.
   const bool paused_here = !end.paused_because.empty() && is_known && !is_lost;
   const auto setup = failed && !program.by_signal ? setup_failure_of(program.log_tail) : std::nullopt;
+  const auto memory = memory_text(program);
   const std::string no_steps = end.standstill.empty()
                                    ? "no report from it for " +
                                          std::to_string(spec.progress_timeout.in_micros() / 1'000'000) +
@@ -82,9 +101,9 @@ ExitReport exit_report(const AttemptEnd& end, bool kill_decided, const jobs::Lau
       {killed_here || paused_here, ended_by_agent,
        end.paused_because.empty() || kill_decided ? "" : "paused by its worker: " + end.paused_because},
       {is_lost || !is_known, lost, end.lost_because.value_or("")},
-      {failed && program.out_of_memory, out_of_memory, "ended by the kernel: its memory limit was reached",
-       true},
+      {failed && program.out_of_memory, out_of_memory, "ran out of memory: the kernel ended it", true},
       {setup.has_value(), could_not_start, setup.value_or(""), true},
+      {memory.has_value(), out_of_memory, memory.value_or(""), true},
       {program.by_signal, signaled, signal_text(program.code), true},
       {true, exited, status_text(program.code), failed},
   };

@@ -39,6 +39,8 @@ elif how == "asks to be run again":
 elif how == "exits with 3 after a report of half its way":
     print('HPSEARCH {"step": 0, "loss": 0.5}', flush=True)
     sys.exit(3)
+elif how == "gets no more memory":
+    bytearray(2**62)
 elif how == "aborts":
     os.abort()
 elif how == "reads what is not there":
@@ -77,6 +79,7 @@ ENDS = {
     "raises": [("exit code 1", True)],
     "asks to be run again": [("exit code 75", True)] + WELL,
     "exits with 3 after a report of half its way": [("exit code 3", True)],
+    "gets no more memory": [("out-of-memory", True)],
     "aborts": [("signal 6 (SIGABRT)", True)],
     "reads what is not there": [("signal 11 (SIGSEGV)", True)],
     "SIGKILL": [("signal 9 (SIGKILL)", True)],
@@ -169,12 +172,26 @@ class ExitCauses(harness.Case):
         self.assertIn("ValueError: no such thing", raised["failed_log"]["text"])
         table = self.run_cli("trials", experiment, "--server", self.cluster.server).stdout
         self.assertIn("ended by signal 11 (SIGSEGV)", table)
+        self.assertIn("ran out of memory: MemoryError", table)
 
         missing = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": 1}, max_restarts=0)
         missing["entrypoint"] = ["/there/is/no/such/program"]
         experiment = self.cluster.submit(missing)
         self.cluster.wait_until_over(experiment)
         self.assertEqual(self.causes_of(experiment, 0)[0], [("could not start", True)])
+
+    def test_trials_that_run_out_of_memory_pause_no_search(self):
+        self.begin()
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM)
+        tree = harness.experiment(self.ledger_path, {"name": "grid", "max_length": 1}, max_restarts=0, hyperparameters={
+            "how": {"type": "categorical", "vals": ["gets no more memory", "is well"]},
+            "size": {"type": "int", "minval": 1, "maxval": 5, "count": 5}})
+        tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(program)]
+        experiment = self.cluster.submit(tree)
+        self.cluster.wait_until_over(experiment)  # A search that paused itself would not be.
+        states = [(trial["hparams"]["how"], trial["state"]) for trial in self.cluster.trials(experiment)]
+        self.assertEqual(sorted(states), [("gets no more memory", "FAILED")] * 5 + [("is well", "COMPLETED")] * 5)
 
     def test_memory_that_is_used_up(self):
         group = memory_group()

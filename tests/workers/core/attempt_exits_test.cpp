@@ -88,6 +88,51 @@ TEST(Exits, OutOfMemoryIsReportedOnlyIfTheProgramFailed) {
   EXPECT_EQ(well.exit_report().cause, ExitReport::Cause::exited);
 }
 
+// --- memory ---
+
+ExitReport exit_with(bool by_signal, int code, const std::string& said) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"checkpoint"})");
+  talk.publish(0);
+  talk.end(by_signal, code, said);
+  return talk.exit_report();
+}
+
+TEST(Exits, ProgramThatGotNoMemoryRanOutOfMemory) {
+  const Lines ends{
+      "MemoryError",
+      "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 TiB for an array",
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity",
+      "RuntimeError: CUDA error: out of memory",
+      "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate",
+      "RuntimeError: [enforce fail at alloc_cpu.cpp:118] . DefaultCPUAllocator: can't allocate memory: you",
+      "ResourceExhaustedError: OOM when allocating tensor with shape[99,99]"};
+  for (const std::string& line : ends) {
+    const ExitReport report =
+        exit_with(false, 1, "Traceback (most recent call last):\n[rank0]: " + line + "\n\nwandb: synced\n");
+    EXPECT_EQ(report.cause, ExitReport::Cause::out_of_memory) << line;
+    EXPECT_EQ(report.message, "ran out of memory: " + line);
+    EXPECT_EQ(report.code, 1);
+    EXPECT_FALSE(report.log_tail.empty());
+  }
+  const ExitReport aborted = exit_with(
+      true, 6,
+      "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n");
+  EXPECT_EQ(aborted.cause, ExitReport::Cause::out_of_memory);
+  EXPECT_EQ(aborted.message, "ran out of memory: what():  std::bad_alloc");
+}
+
+TEST(Exits, OtherFailuresThatNameMemoryStayWhatTheyAre) {
+  for (const std::string& line : Lines{"ValueError: memory is 3; it must be from 4", "  except MemoryError:",
+                                       "warning: torch.OutOfMemoryError was caught before"}) {
+    EXPECT_EQ(exit_with(false, 1, line + "\n").cause, ExitReport::Cause::exited) << line;
+  }
+  EXPECT_EQ(exit_with(false, 0, "MemoryError\n").cause, ExitReport::Cause::exited);
+  EXPECT_EQ(exit_with(false, 75, "MemoryError\n").cause, ExitReport::Cause::exited)
+      << "it asks to be run again";
+  EXPECT_EQ(exit_with(true, 9, "MemoryError\n").cause, ExitReport::Cause::signaled);
+}
+
 TEST(Exits, FailedSetupNamesTheErrorOfPip) {
   const std::string said = "Looking\nERROR: first\nERROR: No matching distribution found for x==9\n";
   const std::string ours =

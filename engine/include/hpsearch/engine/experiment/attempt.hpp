@@ -69,7 +69,7 @@ struct ExitReport {
     signaled,         ///< By a signal that the worker didn't send; `code` is its number.
     ended_by_agent,   ///< The worker ended it on an order.
     could_not_start,  ///< `message` says why: missing program, missing context directory, full disk.
-    out_of_memory,    ///< The kernel ended it because its memory was used up; `code` is the signal's number.
+    out_of_memory,    ///< It got no more memory, or the kernel ended it; `code` is its status or a signal.
     lost,             ///< Its end was not seen: the machine was restarted, say. Not the program's failure.
     no_progress,      ///< The worker ended it because it said nothing for ExperimentConfig::progress_timeout.
     checkpoint_gone,  ///< It never ran: the checkpoint to go on from is missing or damaged, and may be
