@@ -57,6 +57,11 @@ class DryTrial:
     def should_prune(self) -> bool:
         raise _Enough
 
+    @property
+    def study(self) -> Any:
+        """Pruning callbacks ask for it when the training has begun."""
+        raise _Enough
+
     def set_user_attr(self, key: str, value: Any) -> None:
         self.user_attrs[key] = value
 

@@ -106,7 +106,7 @@ class LightGBMTest(Pruning, unittest.TestCase):
                                      valid_names=["valid_0"], callbacks=[optuna_integration.LightGBMPruningCallback(trial, "auc")])
             return booster.eval_valid()[0][2]
         with unittest.mock.patch.dict(os.environ, HPSEARCH_BIN=BIN, HPSEARCH_STATE_HOME=folder):
-            found = hp.tune(hp.optuna.objective(objective, SPACE), max_length=9, max_trials=4, smaller_is_better=False, slots=2, seed=1,
+            found = hp.tune(hp.optuna.objective(objective), max_length=9, max_trials=4, smaller_is_better=False, slots=2, seed=1,
                             progress=False, ask=False)
         self.assertEqual({trial.state for trial in found.trials} - {"COMPLETED", "STOPPED"}, set())
         self.assertGreater(found.best.metric, 0.8)
