@@ -7,7 +7,7 @@ value of the same kind. Prints a table:
 
 - disk: how much more the directory of the search has than that of the small value, in MB;
 - start: milliseconds from the grant of the slot to the first line of the function, median; small is that of the small value;
-- read: milliseconds in which a trial reads its function and the arguments, median; it is a part of the start.
+- read: milliseconds of processor time in which a trial reads its function and the arguments, median; it is a part of the start.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ READ = """
 import pathlib, sys, time, types
 for module in sys.argv[2:]: __import__(module)
 from hpsearch._functions.loaded_function import LoadedFunction
-begin = time.perf_counter()
+begin = time.process_time()
 LoadedFunction(pathlib.Path(sys.argv[1]), types.ModuleType("__main__"))
-print(time.perf_counter() - begin)
+print(time.process_time() - begin)
 """
 
 
@@ -87,11 +87,11 @@ def main():
     parser.add_argument("--megabytes", type=int, default=96)
     parser.add_argument("--trials", type=int, default=8)
     options = parser.parse_args()
-    print("| {} MB of | disk, MB | start, ms | start with a small value, ms | read, ms |\n|---|---:|---:|---:|---:|".format(options.megabytes))
+    print("| {} MB of | disk, MB | start, ms | start with a small value, ms | read, processor ms |\n|---|---:|---:|---:|---:|".format(options.megabytes))
     for name, (make, modules) in kinds(options.megabytes).items():
         rows = []
         for size in (1000, options.megabytes * 1_000_000):
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # A daemon of results ends with this process.
                 os.environ["HPSEARCH_STATE_HOME"] = folder
                 rows.append(measure(make(size), modules, options.trials, folder))
         print("| {} | {:.1f} | {:.0f} | {:.0f} | {:.1f} |".format(name, rows[1][2] - rows[0][2], rows[1][0], rows[0][0], rows[1][1]), flush=True)

@@ -176,6 +176,31 @@ class Training(InProcess):
             self.assertAlmostEqual(trial.metrics()[-1]["metrics"]["val_loss"],
                                    abs(1 - trial.params["lr"] * trial.reached) + 1 / trial.reached)
 
+    def test_one_that_failed_after_its_promotion_begins_there_again(self):
+        starts = []
+
+        def function(trial):
+            net = Net()
+            start = trial.load(net)  # It empties its copy of the state.
+            starts.append((trial.number, start))
+            for epoch in trial.epochs(start):
+                trial.report(epoch, value=trial["x"], save=net.state_dict)
+                if start and trial.attempt < 3:
+                    raise ValueError("once")
+        result = self.tune(function, max_length=9, searcher="asha", max_restarts=1)
+        self.assertEqual(result.now().trials["FAILED"], 0)
+        promoted = [one for one in starts if one[1]]
+        self.assertTrue(promoted)
+        self.assertEqual(promoted[::2], promoted[1::2])
+
+    def test_nan_ends_a_training(self):
+        def function(trial):
+            for epoch in trial.epochs():
+                trial.report(epoch, value=math.nan if trial.number == 1 and epoch == 2 else trial["x"])
+        result = self.tune(function, max_length=4, searcher="random", max_trials=3)
+        self.assertEqual([(trial.state, trial.reached) for trial in result.trials], [("COMPLETED", 4), ("FAILED", 2), ("COMPLETED", 4)])
+        self.assertEqual(result.trials[1].failure, "value is NaN at 2")
+
     def test_one_without_checkpoints_begins_anew(self):
         result, log = self.train(function={"save": False})
         again = [number for number in set(number for number, _ in log) if [one for one, _ in log].count(number) > 1]
@@ -248,6 +273,16 @@ class Failures(InProcess):
                 raise (ValueError if trial.number % 2 else KeyError)("odd")
             return trial["x"]
         self.assertEqual(self.tune(function).now().trials["FAILED"], 18)
+
+    def test_first_trials_that_fail_in_two_ways_do_not(self):
+        calls = []
+
+        def function(trial):
+            calls.append(trial.number)
+            raise (ValueError if trial.number % 2 else KeyError)("odd")
+        with self.assertRaisesRegex(hp.ExperimentFailed, "every trial failed"):
+            self.tune(function)
+        self.assertEqual(calls, list(range(20)))
 
     def test_a_search_of_failures_has_no_result(self):
         with self.assertRaisesRegex(hp.ExperimentFailed, "(?s)every trial failed.*KeyError"):

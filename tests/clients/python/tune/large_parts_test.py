@@ -2,6 +2,7 @@
 
 import array
 import importlib.util
+import json
 import os
 import pathlib
 import shutil
@@ -118,6 +119,9 @@ class LargeParts(ScriptFolder):
                 place.mkdir()
                 FunctionFile(lambda t, data: 0, ["x"], {"data": value}).write(place, place / "arguments")
                 self.assertLess((place / "arguments.pickle").stat().st_size, 10_000)
+                record = json.loads((place / "function.json").read_text())["arguments"]
+                self.assertEqual(bool(record["buffers"]), name != "frame")  # polars pickles itself as bytes.
+                self.assertIsNone(record["file"])
                 sizes = [path.stat().st_size for path in (place / "arguments").iterdir()]
                 self.assertTrue(sizes)
                 self.assertLess(sum(sizes), 3_300_000)
