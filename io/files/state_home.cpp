@@ -38,6 +38,21 @@ engine::Result<StateHome> StateHome::of_environment() {
   return from({std::getenv("HPSEARCH_STATE_HOME"), std::getenv("XDG_STATE_HOME")});
 }
 
+std::filesystem::path StateHome::of_python(const Variables& variables, const char* home) {
+  if (is_set(variables.hpsearch_state_home)) {
+    return *variables.hpsearch_state_home == '/' ? variables.hpsearch_state_home : "";
+  }
+  if (is_set(variables.xdg_state_home) && *variables.xdg_state_home == '/') {
+    return std::filesystem::path(variables.xdg_state_home) / "hpsearch";
+  }
+  return is_set(home) && *home == '/' ? std::filesystem::path(home) / ".local" / "state" / "hpsearch"
+                                      : std::filesystem::path();
+}
+
+std::filesystem::path StateHome::of_python() {
+  return of_python({std::getenv("HPSEARCH_STATE_HOME"), std::getenv("XDG_STATE_HOME")}, std::getenv("HOME"));
+}
+
 std::filesystem::path StateHome::run(std::string_view stem, const std::filesystem::path& here) const {
   const std::string name(stem.empty() ? "experiment" : stem);
   return path_ / (holds_ == Holds::many_directories ? name + suffix_of(here) : name);

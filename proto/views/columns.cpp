@@ -27,6 +27,8 @@ using FieldKind = TrialField::Kind;
 
 constexpr std::array<std::string_view, 5> type_names = {"f64", "i64", "u32", "u16", "u8"};
 constexpr std::size_t most_fields = 300;
+constexpr std::size_t most_metrics = 100;  // Unless `fields` names more.
+constexpr std::string_view metric_prefix = "metrics.";
 constexpr std::size_t most_condition_bytes = 4096;
 constexpr double most_exact = 9'007'199'254'740'992;  // 2^53: integers above it may be rounded in a double.
 constexpr std::int64_t no_integer = std::numeric_limits<std::int64_t>::min();
@@ -68,6 +70,7 @@ ColumnType type_of(const TrialField& field, const engine::Space& space) {
     case FieldKind::started_at:
     case FieldKind::reported_at:
     case FieldKind::ended_at:
+    case FieldKind::reported:
       break;
   }
   return ColumnType::f64;
@@ -102,9 +105,9 @@ std::uint64_t scattered(std::uint64_t number) {
 
 }  // namespace
 
-Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const ColumnsQuery& query,
-                                     engine::Instant now) {
-  ColumnScan scan(now, query.length);
+Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const MetricNames& metrics,
+                                     const ColumnsQuery& query, engine::Instant now) {
+  ColumnScan scan(metrics, now, query.length);
   scan.sample_ = query.sample;
   scan.states_ = query.states;
   const engine::Space& space = experiment.hparams.space();
@@ -124,9 +127,18 @@ Result<ColumnScan> ColumnScan::begin(const ExperimentRecord& experiment, const C
         want({FieldKind::hparam, leaf, "hparams." + space.leaves()[leaf].path}, false);
       }
     }
+    std::vector<std::string> reported =
+        query.only_hparams ? std::vector<std::string>() : metrics.names(experiment.id);
+    reported.resize(std::min(reported.size(), most_metrics));
+    for (const std::string& name : reported) {
+      want({FieldKind::reported, 0, std::string(metric_prefix) + name}, false);
+    }
   } else {
     for (const std::string& name : names_in(query.fields)) {
-      const auto field = find_field(space, names, "fields", name);
+      const bool is_metric = name.starts_with(metric_prefix) &&
+                             metrics.has(experiment.id, std::string_view(name).substr(metric_prefix.size()));
+      const auto field = is_metric ? Result<TrialField>(TrialField{FieldKind::reported, 0, name})
+                                   : find_field(space, names, "fields", name);
       if (!field) {
         return field.error();
       }
@@ -223,7 +235,10 @@ void ColumnScan::read(const ExperimentRecord& experiment, std::size_t trial) {
   for (std::size_t column = 0; column < wanted_.size(); ++column) {
     const TrialField& field = wanted_[column].field;
     double number = reader_.number(experiment, trial, field);
-    if (field.kind == FieldKind::failure) {
+    if (field.kind == FieldKind::reported) {
+      number =
+          metrics_->at_best(experiment, trial, std::string_view(field.name).substr(metric_prefix.size()));
+    } else if (field.kind == FieldKind::failure) {
       number = code_of(column, reader_.value(experiment, trial, field));
     } else if (field.kind == FieldKind::hparam && std::isnan(number)) {
       const Value value =

@@ -226,6 +226,7 @@ double TrialReader::number(const ExperimentRecord& experiment, std::size_t numbe
       return worker == 0 ? missing : static_cast<double>(worker);
     }
     case FieldKind::failure:
+    case FieldKind::reported:  // Its values aren't in the engine's record (MetricNames).
       return missing;
     case FieldKind::reason:
       return static_cast<double>(trial.reason.why());

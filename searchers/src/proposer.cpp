@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "allowed.hpp"
+#include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/learnt.hpp"
+#include "hpsearch/engine/space/partial.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
 #include "seen_configurations.hpp"
 
@@ -28,6 +30,9 @@ using engine::Units;
 using engine::Value;
 
 namespace {
+
+constexpr std::uint64_t most_redraws_of_point = 256;
+constexpr std::size_t most_drawn_text = 200;  // Bytes of names.
 
 /// Tells the sampler of earlier results. Those of one configuration come together while their lengths grow:
 /// what does not grow was another training of it.
@@ -69,9 +74,10 @@ class SamplingProposer final : public Proposer {
   }
 
   [[nodiscard]] Proposal propose(TrialNumber trial, std::span<const Units> rungs) const override {
-    if (const Value* point = next_point()) {
-      Proposal given{*point};
+    if (const std::optional<Point> point = point_for(trial)) {
+      Proposal given{point->configuration};
       given.reason.why = Reason::Why::given_point;
+      given.reason.detail = drawn_text(points()[point->place], point->configuration);
       return given;
     }
     if (!sampler_) {
@@ -86,8 +92,8 @@ class SamplingProposer final : public Proposer {
 
   void on_created(TrialNumber trial, const Value& hparams, Units target) override {
     // Logs of before hold constants of points as they were written.
-    if (const Value* point = next_point(); point != nullptr && *point == space_.complete(hparams)) {
-      ++next_;
+    if (const auto point = point_for(trial); point && point->configuration == space_.complete(hparams)) {
+      next_ = point->place + 1;
     }
     if (started_) {
       started_->add(hparams);
@@ -138,7 +144,9 @@ class SamplingProposer final : public Proposer {
   }
   /// Points are among the configurations that somebody has counted; draws need not come to them.
   [[nodiscard]] bool exhausted() const noexcept override {
-    return started_ && started_->dry() && next_point() == nullptr;
+    return started_ && started_->dry() &&
+           std::none_of(points().begin() + static_cast<std::ptrdiff_t>(next_), points().end(),
+                        [this](const Value& point) { return engine::is_whole(space_, point); });
   }
 
  private:
@@ -147,17 +155,50 @@ class SamplingProposer final : public Proposer {
     std::vector<Units> rungs;
   };
 
-  [[nodiscard]] const Value* next_point() const noexcept {
-    const std::vector<Value>& points = given_late_ ? *given_late_ : given_;
-    return next_ < points.size() ? &points[next_] : nullptr;
+  /// A point as a trial would run it: what it lacks is drawn.
+  struct Point {
+    std::size_t place = 0;
+    Value configuration;
+  };
+
+  [[nodiscard]] const std::vector<Value>& points() const noexcept {
+    return given_late_ ? *given_late_ : given_;
+  }
+  /// The next point for which this trial finds a configuration that may start.
+  [[nodiscard]] std::optional<Point> point_for(TrialNumber trial) const {
+    for (std::size_t place = next_; place < points().size(); ++place) {
+      const Value& point = points()[place];
+      Value filled = engine::fill(space_, point, seed_, trial);
+      for (std::uint64_t redraw = 1; redraw <= most_redraws_of_point && started_ && started_->has(filled) &&
+                                     !engine::is_whole(space_, point);
+           ++redraw) {
+        filled =
+            engine::fill(space_, point, engine::Draw(seed_, TrialNumber(redraw), "points").bits(), trial);
+      }
+      if (!started_ || !started_->has(filled)) {
+        return Point{place, std::move(filled)};
+      }
+    }
+    return std::nullopt;
   }
   /// A point whose configuration was started, where none may start twice, leaves its place to the one behind
   /// it.
   void pass_what_was_started() {
-    for (const Value* point = next_point(); started_ && point != nullptr && started_->has(*point);
-         point = next_point()) {
+    while (started_ && next_ < points().size() && engine::is_whole(space_, points()[next_]) &&
+           started_->has(points()[next_])) {
       ++next_;
     }
+  }
+  /// "layers, opt drawn at random" if the point lacks them; "" if it lacks nothing.
+  [[nodiscard]] std::string drawn_text(const Value& point, const Value& configuration) const {
+    std::string names;
+    for (const engine::Space::Leaf& leaf : space_.leaves()) {
+      if (point.at_keys(leaf.keys) == nullptr && configuration.at_keys(leaf.keys) != nullptr &&
+          names.size() < most_drawn_text) {
+        names += (names.empty() ? "" : ", ") + leaf.path;
+      }
+    }
+    return names.empty() ? "" : names + (names.size() < most_drawn_text ? "" : ", …") + " drawn at random";
   }
   [[nodiscard]] Proposal draw(TrialNumber trial) const {
     return {started_ ? started_->draw(trial) : space_.sample(seed_, trial)};

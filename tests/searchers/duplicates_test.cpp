@@ -82,6 +82,29 @@ std::set<std::string> all_of(const engine::Space& space) {
   return all;
 }
 
+/// Points that lack a hyperparameter: each value is started once, and points for which nothing is left are passed.
+TEST(Duplicates, MissingPartOfAPointIsDrawnAmongTheUnused) {
+  ExperimentConfig config = settings("random", 9, 6);
+  config.space = test::space_of({{"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b"}}}},
+                                 {"n", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}}}});
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  for (int i = 0; i < 5; ++i) {  // There are three of kind a.
+    config.searcher.points_to_evaluate.push_back(Value::Map{{"kind", "a"}});
+  }
+  std::unique_ptr<Searcher> searcher = kind_of(config).make(config);
+  std::set<std::string> started;
+  for (int i = 0; i < 6; ++i) {
+    const engine::Next next = searcher->next();
+    const auto* create = std::get_if<CreateTrial>(&next);
+    ASSERT_NE(create, nullptr);
+    EXPECT_EQ(create->reason.why == engine::Reason::Why::given_point, i < 3);
+    EXPECT_EQ(*create->hparams.at_path("kind"), Value(i < 3 ? "a" : "b"));
+    EXPECT_TRUE(started.insert(engine::compact_json(create->hparams)).second);
+    searcher->on_event(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+    searcher->on_event(engine::TrialWasClosed{create->trial});
+  }
+}
+
 void run_against_twin(const std::string& kind, std::uint64_t seed, Value::Map (*space)(engine::Draw&)) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   engine::Draw draw(seed, TrialNumber(0), "duplicates");

@@ -131,6 +131,25 @@ TEST(Random, GivenPointsGoFirst) {
   EXPECT_EQ(drawn.hparams, config.space.sample(0, TrialNumber(1)));
 }
 
+TEST(Random, MissingPartOfAGivenPointIsDrawnAndNamed) {
+  ExperimentConfig config = settings("random", 10, 4);
+  config.space = space_of({{"a", double_range(0, 1)}, {"b", double_range(0, 1)}, {"c", double_range(0, 1)}});
+  config.experiment_seed = 7;
+  config.searcher.points_to_evaluate = {Value::Map{{"b", 0.25}}, Value::Map{{"b", 0.25}}, Value::Map{}};
+  const auto searcher = make(config);
+  for (std::uint64_t number = 0; number < 3; ++number) {
+    const CreateTrial given = start(*searcher);
+    Value::Map expected = *config.space.sample(7, TrialNumber(number)).as_map();
+    if (number < 2) {
+      expected["b"] = 0.25;
+    }
+    EXPECT_EQ(given.hparams, Value(expected)) << number;
+    EXPECT_EQ(given.reason.why, Reason::Why::given_point);
+    EXPECT_EQ(given.reason.detail, number < 2 ? "a, c drawn at random" : "a, b, c drawn at random");
+  }
+  EXPECT_EQ(start(*searcher).reason.why, Reason::Why::new_trial);
+}
+
 TEST(Random, OnlyInvalidTrialsAreReplaced) {
   const auto searcher = make(settings("random", 10, 4));
   exit(*searcher, start(*searcher).trial, ExitReason::errored);

@@ -1,4 +1,5 @@
 #include "cli/client/answers.hpp"
+#include "cli/client/last_summary.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
@@ -19,6 +20,9 @@ int control(const std::string& what, const ExperimentOptions& options, std::opti
       reach_experiment(options.server, options.experiment, Server::Need::running, output, Reach::shared);
   if (!reached) {
     return output.fail(reached.failure());
+  }
+  if (const auto& state = reached->server.run_state()) {
+    forget_last_summary(*state);
   }
   const std::string of_it = trial ? "/trials/" + std::to_string(*trial) : "";
   const Outcome<Value> answer =

@@ -77,12 +77,12 @@ int remove_search(const RemoveOptions& options, const Output& output) {
   if (!search) {
     return output.fail(search.failure());
   }
-  const auto contents = contents_of(search->path);
+  const auto contents = contents_of(search->whole);
   if (options.yes) {
     std::error_code error;
-    fs::remove_all(search->path, error);
+    fs::remove_all(search->whole, error);
     if (error) {
-      return output.fail(storage_failure("cannot delete " + search->path.string(), error.value()));
+      return output.fail(storage_failure("cannot delete " + search->whole.string(), error.value()));
     }
   }
   if (output.json()) {
@@ -91,7 +91,7 @@ int remove_search(const RemoveOptions& options, const Output& output) {
     output.data(value);
     return 0;
   }
-  output.print(std::string(options.yes ? "deleted " : "would delete ") + search->path.string() + ":\n" +
+  output.print(std::string(options.yes ? "deleted " : "would delete ") + search->whole.string() + ":\n" +
                text_of(contents));
   if (!options.yes) {
     output.message("nothing was deleted; add --yes to delete it");
@@ -104,8 +104,8 @@ int archive_search(const RemoveOptions& options, const Output& output) {
   if (!search) {
     return output.fail(search.failure());
   }
-  const auto contents = contents_of(search->path);
-  const fs::path to = search->path.parent_path() / "archived" / search->path.filename();
+  const auto contents = contents_of(search->whole);
+  const fs::path to = search->whole.parent_path() / "archived" / search->whole.filename();
   std::error_code error;
   if (options.yes) {
     if (fs::exists(to, error)) {
@@ -114,9 +114,9 @@ int archive_search(const RemoveOptions& options, const Output& output) {
     if (const auto made = make_private_directory(to.parent_path()); !made) {
       return output.fail(made.failure());
     }
-    fs::rename(search->path, to, error);
+    fs::rename(search->whole, to, error);
     if (error) {
-      return output.fail(storage_failure("cannot move " + search->path.string(), error.value()));
+      return output.fail(storage_failure("cannot move " + search->whole.string(), error.value()));
     }
   }
   if (output.json()) {
@@ -126,10 +126,13 @@ int archive_search(const RemoveOptions& options, const Output& output) {
     output.data(value);
     return 0;
   }
-  output.print(std::string(options.yes ? "moved " : "would move ") + search->path.string() + " to " +
+  output.print(std::string(options.yes ? "moved " : "would move ") + search->whole.string() + " to " +
                to.string() + ":\n" + text_of(contents));
-  output.message(options.yes ? "hpsearch list shows it no more; --state-dir " + to.string() + " reads it"
-                             : std::string("nothing was moved; add --yes to move it"));
+  output.message(options.yes
+                     ? "hpsearch list shows it no more; --state-dir " +
+                           (to / search->path.lexically_relative(search->whole)).lexically_normal().string() +
+                           " reads it"
+                     : std::string("nothing was moved; add --yes to move it"));
   return 0;
 }
 

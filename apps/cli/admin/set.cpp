@@ -1,6 +1,7 @@
 #include <array>
 #include <string_view>
 
+#include "cli/client/last_summary.hpp"
 #include "cli/client/which.hpp"
 #include "cli/experiment/changed_limits.hpp"
 #include "cli/render/shapes.hpp"
@@ -113,6 +114,9 @@ int set_limits(const SetOptions& options, const Output& output) {
       reach_experiment(options.server, options.experiment, Server::Need::readable, output, Reach::shared);
   if (!reached) {
     return output.fail(reached.failure());
+  }
+  if (const auto& state = reached->server.run_state()) {
+    forget_last_summary(*state);
   }
   const Outcome<Value> answer =
       reached->server.client().patch(experiment_target(reached->experiment), *changes);

@@ -42,8 +42,43 @@ std::vector<SearchPlace> searches_here() {
     }
     const auto record = load_run_record(state);
     if (record && *record) {
-      found.push_back({state.path(), home->name_of_run(entry, here), **record, used});
+      found.push_back({state.path(), home->name_of_run(entry, here), **record, used, state.path()});
     }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const SearchPlace& a, const SearchPlace& b) { return a.name < b.name; });
+  return found;
+}
+
+std::vector<SearchPlace> searches_of_python() {
+  std::vector<SearchPlace> found;
+  const fs::path home = files::StateHome::of_python();
+  if (home.empty()) {
+    return found;
+  }
+  const std::vector<SearchPlace> here = searches_here();
+  std::error_code error;
+  for (fs::directory_iterator at(home, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->is_symlink(ignored) || !at->is_directory(ignored)) {
+      continue;
+    }
+    const fs::path path = at->path();
+    const StateDirectory of_run(path / "search");
+    const StateDirectory of_daemon(path);
+    const auto record = load_run_record(of_run);
+    const bool is_run = record && *record;
+    if (!is_run && (fs::exists(of_daemon.run_file(), ignored) || !of_daemon.has_store())) {
+      continue;  // It is of `hpsearch run`, or of something else.
+    }
+    SearchPlace place{is_run ? of_run.path() : path, path.filename().string(),
+                      is_run ? **record : RunRecord(),
+                      fs::last_write_time(is_run ? of_run.run_file() : path, ignored), path};
+    if (std::any_of(here.begin(), here.end(),
+                    [&place](const SearchPlace& one) { return one.name == place.name; })) {
+      place.name = path.string();
+    }
+    found.push_back(std::move(place));
   }
   std::sort(found.begin(), found.end(),
             [](const SearchPlace& a, const SearchPlace& b) { return a.name < b.name; });
@@ -98,6 +133,10 @@ Outcome<std::optional<SearchPlace>> search_named(std::string_view given) {
       return (one.record.name ? *one.record.name : text_at(one.record.config, "name")) == given &&
              one.name.find(moved_aside) == std::string::npos;
     });
+  }
+  if (meant.empty()) {
+    all = searches_of_python();
+    meant = take([&](const SearchPlace& one) { return one.name == given || one.whole == fs::path(given); });
   }
   if (meant.size() > 1) {
     std::string names;

@@ -11,17 +11,23 @@
 
 namespace hpsearch::cli {
 
-/// A search that was run in the current directory.
+/// A search that was run in the current directory, or that Python started.
 struct SearchPlace {
   std::filesystem::path path;  ///< Its state directory, absolute.
   std::string name;            ///< The name of its directory.
   RunRecord record;
   std::filesystem::file_time_type used{};  ///< When it was last run.
+  std::filesystem::path
+      whole;  ///< The directory with all that belongs to it: `path`, or one that contains it.
 };
 
 /// All searches below the state home, by name. A directory without a readable run.json is not a search. Empty
 /// if the variable with the state home is wrong.
 [[nodiscard]] std::vector<SearchPlace> searches_here();
+
+/// All searches of this user that Python started, by name: tune(), sweeps of Hydra and local(). A search that
+/// shares its name with one of searches_here() has its directory as its name.
+[[nodiscard]] std::vector<SearchPlace> searches_of_python();
 
 /// The first directory below the state home, or the state home, that this user may not read.
 [[nodiscard]] std::optional<std::filesystem::path> forbidden_place();
@@ -29,8 +35,9 @@ struct SearchPlace {
 /// The search that was run last, or null.
 [[nodiscard]] std::optional<SearchPlace> latest_search();
 
-/// The search that `given` names: by the directory's name, the experiment's name, or its experiment file.
-/// Null if there is none; a usage failure if there are several.
+/// The search that `given` names: by the directory's name, its experiment file, the experiment's name, or the
+/// whole path of its directory. Searches of this directory come before those of Python. Null if there is
+/// none; a usage failure if there are several.
 [[nodiscard]] Outcome<std::optional<SearchPlace>> search_named(std::string_view given);
 
 /// Whether a run of that experiment file ("-" for standard input) on that state directory continues the

@@ -62,8 +62,10 @@ Outcome<std::uint64_t> experiment_of(const Server& server, const std::optional<s
     return usage_failure("experiments " + all + " are called \"" + printable(*given) +
                          "\"; name one by its ID");
   }
-  for (const SearchPlace& here : searches_here()) {
-    names.push_back(here.name);
+  for (const auto& searches : {searches_here(), searches_of_python()}) {
+    for (const SearchPlace& one : searches) {
+      names.push_back(one.name);
+    }
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string near(engine::nearest(*given, known));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/client/answers.hpp"
+#include "cli/client/last_summary.hpp"
 #include "cli/client/search_places.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/shapes.hpp"
@@ -13,6 +14,7 @@
 #include "cli/render/waiting_note.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/io/files/state_home.hpp"
 #include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
@@ -75,26 +77,31 @@ std::string table_of(const Experiments& experiments, const Output& output) {
   return table.empty() ? std::string("no experiments yet\n") : table.text(output.width());
 }
 
-/// Why experiments of a daemon do not run, and problems of its disk.
-std::string notes_of(const Server& server, const Experiments& experiments) {
+/// Why experiments do not run. One that no process uses waits for nothing.
+std::string notes_of(const Experiments& experiments, bool in_use) {
   std::string notes;
   for (const api::ExperimentSummary& experiment : experiments) {
     const std::string name = "experiment " + std::to_string(experiment.id.number());
     const std::string reason = printable(experiment.reason);
-    // A search whose daemon was started for this command waits for nothing: it does not run.
-    const std::string waits = server.is_ours() ? "" : printable(experiment.waits_for.value_or(""));
+    const std::string waits = in_use ? printable(experiment.waits_for.value_or("")) : "";
     notes += waits.empty() ? "" : name + " waits: " + waits + "\n";
     notes += experiment.state == engine::ExperimentState::paused && !reason.empty()
                  ? name + " paused itself: " + reason + "\n"
                  : "";
   }
+  return notes;
+}
+
+/// The same of a daemon's experiments, and problems of its disk.
+std::string notes_of(const Server& server, const Experiments& experiments) {
+  std::string notes = notes_of(experiments, !server.is_ours());
   if (const std::string storage = storage_trouble(server.client()); !storage.empty()) {
     notes += storage + "\n";
   }
   return notes;
 }
 
-/// A search of this directory, read from its store.
+/// A search of this directory or of Python, read from its store.
 struct SeenSearch {
   std::string name{};
   std::optional<api::ExperimentSummary> experiment{};  ///< Null: it has not begun, or is not readable.
@@ -104,23 +111,36 @@ struct SeenSearch {
   Value json{};
 };
 
-/// If no run uses the store, a daemon of our own reads it.
-SeenSearch look_at(const SearchPlace& search, const Output& output) {
+/// The experiments of the search, and whether a process uses it. If none does and the last run left no
+/// summary, a daemon of our own reads the store.
+Outcome<Listed> experiments_of(const SearchPlace& search, const Output& output, SeenSearch& seen) {
+  if (const auto last = last_summary(StateDirectory(search.path))) {
+    if (auto experiment = read_as<api::ExperimentSummary>(*last)) {
+      seen.notes = notes_of({*experiment}, false);
+      return Listed{{*last}, {*std::move(experiment)}};
+    }
+  }
   ServerOptions options;
   options.state_dir = search.path.string();
   const Outcome<Server> server = Server::reach(options, Server::Need::readable, output);
-  const Outcome<Listed> found =
-      server ? listed(server->client(), "/api/v1/experiments") : Outcome<Listed>(server.failure());
-  SeenSearch seen{.name = search.name, .in_use = server && !server->is_ours()};
+  if (!server) {
+    return server.failure();
+  }
+  seen.in_use = !server->is_ours();
+  Outcome<Listed> found = listed(server->client(), "/api/v1/experiments");
+  seen.notes = found ? notes_of(*server, found->experiments) : "";
+  return found;
+}
+
+SeenSearch look_at(const SearchPlace& search, const Output& output) {
+  SeenSearch seen{.name = search.name};
+  const Outcome<Listed> found = experiments_of(search, output, seen);
   Value::Map json;
   if (!found) {
     seen.problem = found.failure().message;
-  } else {
-    seen.notes = notes_of(*server, found->experiments);
-    if (!found->experiments.empty()) {
-      seen.experiment = found->experiments.front();
-      json = *found->answer.front().as_map();
-    }
+  } else if (!found->experiments.empty()) {
+    seen.experiment = found->experiments.back();
+    json = *found->answer.back().as_map();
   }
   json["search"] = search.name;
   json["state_dir"] = search.path.string();
@@ -160,6 +180,27 @@ std::string table_of_searches(const std::vector<SeenSearch>& searches, const Out
     }
   }
   return table.text(output.width());
+}
+
+void print_searches(const std::vector<SeenSearch>& searches, const Output& output) {
+  if (searches.empty()) {
+    return;
+  }
+  output.print(table_of_searches(searches, output));
+  for (const SeenSearch& seen : searches) {
+    const std::string& notes = seen.notes;
+    for (std::size_t begin = 0; begin < notes.size(); begin = notes.find('\n', begin) + 1) {
+      output.print(printable(seen.name) + ": " + notes.substr(begin, notes.find('\n', begin) - begin) + "\n");
+    }
+  }
+}
+
+Value json_of(std::vector<SeenSearch>& searches) {
+  Value::List all;
+  for (SeenSearch& search : searches) {
+    all.push_back(std::move(search.json));
+  }
+  return all;
 }
 
 std::string target_of(const ListOptions& options) {
@@ -205,14 +246,19 @@ int list_daemon(const ListOptions& options, const Output& output) {
 
 int list(const ListOptions& given, const Output& output) {
   const ServerOptions& options = given.server;
-  const std::vector<SearchPlace> here =
-      options.server || options.state_dir || given.archived ? std::vector<SearchPlace>() : searches_here();
-  if (here.empty()) {
+  const bool of_daemon = options.server || options.state_dir || given.archived;
+  const std::vector<SearchPlace> here = of_daemon ? std::vector<SearchPlace>() : searches_here();
+  const std::vector<SearchPlace> python = of_daemon ? std::vector<SearchPlace>() : searches_of_python();
+  if (here.empty() && python.empty()) {
     return list_daemon(given, output);
   }
   std::vector<SeenSearch> searches;
+  std::vector<SeenSearch> of_python;
   for (const SearchPlace& search : here) {
     searches.push_back(look_at(search, output));
+  }
+  for (const SearchPlace& search : python) {
+    of_python.push_back(look_at(search, output));
   }
   const Outcome<Server> usual = Server::reach_shared(options, output);
   const Outcome<Listed> others = usual ? listed_soon(*usual, target_of(given)) : usual.failure();
@@ -221,21 +267,17 @@ int list(const ListOptions& given, const Output& output) {
     output.message("hpsearch: " + problem);
   }
   if (output.json()) {
-    Value::List seen;
-    for (SeenSearch& search : searches) {
-      seen.push_back(std::move(search.json));
-    }
     output.data(Value::Map{{"experiments", others ? others->answer : Value::List()},
                            {"problem", problem.empty() ? Value() : Value(problem)},
-                           {"searches", std::move(seen)}});
+                           {"searches", json_of(searches)},
+                           {"searches_of_python", json_of(of_python)}});
     return 0;
   }
-  output.print(table_of_searches(searches, output));
-  for (const SeenSearch& seen : searches) {
-    const std::string& notes = seen.notes;
-    for (std::size_t begin = 0; begin < notes.size(); begin = notes.find('\n', begin) + 1) {
-      output.print(printable(seen.name) + ": " + notes.substr(begin, notes.find('\n', begin) - begin) + "\n");
-    }
+  print_searches(searches, output);
+  if (!of_python.empty()) {
+    output.print(std::string(searches.empty() ? "" : "\n") + "of Python, in " +
+                 printable(files::StateHome::of_python().string()) + ":\n");
+    print_searches(of_python, output);
   }
   if (others) {
     output.print("\nat " + usual->client().address() + ":\n" + table_of(others->experiments, output) +

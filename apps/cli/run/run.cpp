@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "cli/client/answers.hpp"
+#include "cli/client/last_summary.hpp"
 #include "cli/client/search_places.hpp"
 #include "cli/experiment/file_report.hpp"
 #include "cli/render/shapes.hpp"
@@ -190,6 +192,9 @@ int run(const RunOptions& options, const Output& output) {
     run.context = *context;
   }
   const auto taken = take_state_directory(run);
+  if (taken) {
+    forget_last_summary(run.state);
+  }
   const auto ready = taken ? open_record(run) : taken;
   if (!ready) {
     return run.file.problems.empty() ? output.fail(ready.failure()) : report_problems(run.file, output);
@@ -201,7 +206,11 @@ int run(const RunOptions& options, const Output& output) {
     if (!run.record.workers.empty()) {
       end_queues(run);
     }
+    const auto listed = run.client().get_list("/api/v1/experiments", "experiments");
     run.cluster->end([&run] { return run.interrupts.count() > 1; });
+    if (listed && list_at(*listed, "experiments").size() == 1) {
+      save_last_summary(run.state, list_at(*listed, "experiments").front());
+    }
   }
   return end(run, done, paused);
 }

@@ -79,12 +79,12 @@ Runtime::~Runtime() = default;
 Status Runtime::recover() {
   const auto began = std::chrono::steady_clock::now();
   Status replayed = store_.recover([this](const engine::Event& event) -> Status {
-    note(event);
     Status taken = engine_.replay(event);
     if (!taken) {
       return engine::Error{taken.error().code, "event " + std::to_string(event.lsn.number()) +
                                                    " of the log: " + taken.error().message};
     }
+    note(event);
     return taken;
   });
   if (!replayed) {
@@ -286,7 +286,8 @@ std::optional<engine::WorkerId> Runtime::worker_with_uid(const std::string& uid)
 
 void Runtime::note(const engine::Event& event) {
   event_counts_.note(event);
-  metric_names_.note(event);
+  const auto* report = std::get_if<engine::ReportTaken>(&event.body);
+  metric_names_.note(event, report != nullptr ? engine_.find(report->key.experiment) : nullptr);
   worker_times_.note(event);
   for (const auto& [number, watcher] : *event_watchers_) {
     watcher(event);

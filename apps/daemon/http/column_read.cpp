@@ -79,7 +79,8 @@ void read_columns(RequestContext& context, const Call& call, const views::Column
     context.answer(call, failure(record.error()));
     return;
   }
-  auto scan = views::ColumnScan::begin(**record, query, context.runtime.now());
+  auto scan =
+      views::ColumnScan::begin(**record, context.runtime.metric_names(), query, context.runtime.now());
   if (!scan) {
     context.answer(call, failure(scan.error()));
     return;

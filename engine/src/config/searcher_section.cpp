@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
+#include "hpsearch/engine/space/partial.hpp"
 
 namespace hpsearch::engine {
 
@@ -122,8 +123,8 @@ void read_points(Section& section, const Space* space, SearcherConfig& searcher)
       continue;
     }
     Value point = space->complete(given);
-    space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"),
-                 section.findings().problems);
+    check_part(*space, point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"),
+               section.findings().problems);
     if (!(point == given)) {  // In a log all are filled.
       const std::size_t before = compact_json(given).size();
       filled += std::max(compact_json(point).size(), before) - before;

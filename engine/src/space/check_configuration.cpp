@@ -9,6 +9,7 @@
 #include "hpsearch/engine/space/formula.hpp"
 #include "hpsearch/engine/space/levels.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
+#include "hpsearch/engine/space/partial.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/activity.hpp"
 #include "space/leaves.hpp"
@@ -207,11 +208,18 @@ std::vector<Presence> presence_in(const Value& configuration, Leaves leaves,
   return presence;
 }
 
+/// What is said of leaves that are missing.
+enum class MissingLeaves : std::uint8_t { refused, drawn };
+
 // Looks at one map of the configuration; `leaves` are those below it, which stand together in the space.
 class ConfigurationCheck {
  public:
-  ConfigurationCheck(const Space& space, std::vector<Presence> presence, Problems& problems)
-      : space_(space), presence_(std::move(presence)), problems_(problems) {}
+  ConfigurationCheck(const Space& space, const Value& configuration, MissingLeaves missing,
+                     Problems& problems)
+      : space_(space),
+        presence_(presence_in(configuration, space.leaves(), space.parents_first())),
+        missing_(missing),
+        problems_(problems) {}
 
   void group(const Value::Map& map, Leaves leaves, std::size_t depth, const std::string& at) {
     std::vector<std::string_view> known;
@@ -256,12 +264,15 @@ class ConfigurationCheck {
     };
     const bool only_inactive = !any(Presence::active) && !any(Presence::unknown);
     if (value == nullptr) {
-      if (any(Presence::active)) {
+      if (any(Presence::active) && missing_ == MissingLeaves::refused) {
         problem(at, "is missing", is_leaf ? "a value" : "a map");
       }
     } else if (only_inactive && (is_leaf || value->as_map() == nullptr || value->as_map()->empty())) {
       problem(at, "is " + quoted(*value) + ", and this configuration does not have it",
               "left out, except where " + space_.when_text(first));
+    } else if (is_leaf && missing_ == MissingLeaves::drawn && any(Presence::unknown)) {
+      problem(at, "is " + quoted(*value) + ", and what it depends on is drawn",
+              "left out, or together with what it depends on: " + space_.when_text(first));
     } else if (is_leaf) {
       const std::string allowed = std::visit(Objection{*value}, leaves.front().parameter);
       if (!allowed.empty()) {
@@ -276,22 +287,39 @@ class ConfigurationCheck {
 
   const Space& space_;
   std::vector<Presence> presence_;
+  MissingLeaves missing_;
   Problems& problems_;
   std::size_t found_ = 0;
 };
 
-}  // namespace
-
-void Space::check(const Value& configuration, std::string_view at, Problems& problems) const {
+/// True if no problem was found.
+bool check_shape(const Space& space, const Value& configuration, MissingLeaves missing, std::string_view at,
+                 Problems& problems) {
   const Value::Map* map = configuration.as_map();
   if (map == nullptr) {
     problems.push_back({std::string(at), "is " + quoted(configuration), "a map of hyperparameters"});
-    return;
+    return false;
   }
   const std::size_t before = problems.size();
-  ConfigurationCheck(*this, presence_in(configuration, leaves_, parents_first_), problems)
-      .group(*map, leaves_, 0, std::string(at));
-  if (problems.size() > before) {
+  ConfigurationCheck(space, configuration, missing, problems).group(*map, space.leaves(), 0, std::string(at));
+  return problems.size() == before;
+}
+
+}  // namespace
+
+void check_part(const Space& space, const Value& configuration, std::string_view at, Problems& problems) {
+  if (!check_shape(space, configuration, MissingLeaves::drawn, at, problems)) {
+    return;
+  }
+  if (is_whole(space, configuration)) {
+    space.check(configuration, at, problems);
+  } else if (!space.allows(configuration)) {
+    problems.push_back({std::string(at), "is " + quoted(configuration), "what satisfies `where`"});
+  }
+}
+
+void Space::check(const Value& configuration, std::string_view at, Problems& problems) const {
+  if (!check_shape(*this, configuration, MissingLeaves::refused, at, problems)) {
     return;
   }
   for (const auto& condition : conditions_) {

@@ -25,11 +25,16 @@ class SearchPlaces : public testing::Test {
     ::unsetenv("XDG_STATE_HOME");
     fs::current_path(scratch_.path());
     here_ = fs::current_path();
+    ::setenv("HOME", (here_ / "home").c_str(), 1);
   }
   ~SearchPlaces() override { fs::current_path(before_); }
 
   void add(const std::string& name, const fs::path& file, const std::string& experiment = "") const {
-    const StateDirectory state(here_ / ".hpsearch" / name);
+    add_in(here_ / ".hpsearch" / name, file, experiment);
+  }
+  [[nodiscard]] fs::path of_python() const { return here_ / "home" / ".local" / "state" / "hpsearch"; }
+  static void add_in(const fs::path& directory, const fs::path& file, const std::string& experiment = "") {
+    const StateDirectory state(directory);
     ASSERT_TRUE(make_private_directory(state.path()));
     RunRecord record;
     record.file = file.string();
@@ -69,6 +74,27 @@ TEST_F(SearchPlaces, AFileOfTheSameStemElsewhereIsAnotherSearch) {
   EXPECT_EQ(place_of(b), ".hpsearch/b-experiment");
   EXPECT_EQ(place_of(here_ / "x" / "b" / "experiment.yaml"), ".hpsearch/b-experiment-2");
   EXPECT_EQ(place_of(here_ / "b" / "experiment.yml"), ".hpsearch/b-experiment-2");
+}
+
+TEST_F(SearchPlaces, SearchesOfPythonAreFoundFromEverywhere) {
+  add("width", here_ / "width.yaml");
+  add_in(of_python() / "width" / "search", of_python() / "width" / "experiment.json");
+  add_in(of_python() / "square" / "search", of_python() / "square" / "experiment.json");
+  add_in(of_python() / "of a run elsewhere-0123456789ab", "/x/experiment.yaml");
+  fs::create_directories(of_python() / "stray");
+  fs::create_directory_symlink(of_python() / "square", of_python() / "link");
+  std::vector<std::string> found;
+  for (const SearchPlace& one : searches_of_python()) {
+    found.push_back(one.name);
+    EXPECT_EQ(one.path, one.whole / "search");
+  }
+  EXPECT_THAT(found, ElementsAre((of_python() / "width").string(), "square"));
+  EXPECT_THAT(names(), ElementsAre("width"));
+  EXPECT_EQ(named("square"), "square");
+  EXPECT_EQ(named("width"), "width");
+  EXPECT_EQ(named((of_python() / "width").string()), (of_python() / "width").string());
+  EXPECT_EQ(named((of_python() / "square").string()), "square");
+  EXPECT_EQ(named("of a run elsewhere-0123456789ab"), "none");
 }
 
 TEST_F(SearchPlaces, MovedSearchIsNotContinued) {

@@ -1,7 +1,9 @@
 """hpsearch.tune() and hpsearch.local(): functions of scripts as searches, with the real programs."""
 
+import json
 import os
 import signal
+import subprocess
 import sys
 import textwrap
 import unittest
@@ -321,6 +323,61 @@ class PythonTune(harness.Case):
         self.assertIn("the search 'lab' exists, as experiment 1 of", said)
         self.assertIn("['note.txt', 'user_attrs.json'] 3 3", said)
         self.assertIn("['metric', 'user_attrs.twice'] True False", said)
+
+    def test_the_command_line_has_the_searches_of_python(self):
+        said = self.run_script("""
+            import hpsearch as hp
+
+            def f(trial):
+                hp.report_training(1, seconds=trial["x"] * 3)
+                return {"value": trial["x"] ** 2, "twice": 2 * trial["x"]}
+
+            result = hp.tune(f, {"x": hp.uniform(-1, 1)}, max_trials=3, seed=1, slots=2, name="square", progress=False)
+            rows = result.frame()
+            print([abs(row["metrics.twice"] - 2 * row["hparams.x"]) < 1e-12 for row in rows],
+                  [abs(row["metrics.training.seconds"] - 3 * row["hparams.x"]) < 1e-12 for row in rows],
+                  [row["metrics.value"] == row["metric"] for row in rows])
+            result = hp.tune(f, {"x": hp.uniform(-1, 1), "y": hp.choice("a", "b")}, searcher={"name": "random", "points_to_evaluate": [{"x": 0.5}]},
+                             max_trials=2, seed=1, slots=2, name="points", progress=False)
+            print("first x", result.trials[0].params["x"])
+            """)
+        self.assertIn("[True, True, True] [True, True, True] [True, True, True]", said)
+        self.assertIn("first x 0.5", said)
+        own = harness.environment() | {"HPSEARCH_STATE_HOME": str(self.home)}
+
+        def cli(*arguments):
+            done = subprocess.run([str(harness.BIN / "hpsearch"), *arguments], capture_output=True, text=True, env=own, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done
+        self.assertIn("from points_to_evaluate: y drawn at random", cli("explain", "points", "0").stdout)
+        lines = cli("list").stdout.splitlines()
+        self.assertEqual(lines[0], f"of Python, in {self.home}:")
+        self.assertRegex(lines[3], r"^square +COMPLETED +100 % ")
+        self.assertEqual(len(list(self.home.glob("*/search/last.json"))), 2)
+        listed = json.loads(cli("list", "-o", "json").stdout)
+        self.assertEqual([(one["search"], one["state"], one["in_use"]) for one in listed["searches_of_python"]],
+                         [("points", "COMPLETED", False), ("square", "COMPLETED", False)])
+        self.assertEqual(listed["searches"], [])
+        self.assertIn("3 completed", cli("show", "square").stdout)
+        self.assertEqual(len(cli("trials", "square").stdout.splitlines()), 4)
+        cli("set", "square", "max_trials=4")
+        self.assertFalse((self.home / "square/search/last.json").exists())
+        self.assertRegex(cli("list").stdout, r"(?m)^square +NOT RUNNING ")
+        self.assertIn(f"would delete {self.home}/square:", cli("delete", "square").stdout)
+        cli("delete", "square", "--yes")
+        self.assertEqual([path.name for path in self.home.iterdir()], ["points"])
+
+    def test_a_search_without_a_name_is_removed_by_a_later_call(self):
+        call = """
+            import hpsearch as hp
+            first = hp.tune(lambda t: t["x"], {"x": hp.uniform(0, 1)}, max_trials=2, seed=1, slots=2, progress=False)
+            second = hp.tune(lambda t: t["x"], {"x": hp.uniform(0, 1)}, max_trials=2, seed=2, slots=2, progress=False)
+            print("both", first.best.metric != second.best.metric, len(hp.searches()))
+            """
+        self.assertIn("both True 2", self.run_script(call, extra={"HPSEARCH_KEEP": "0"}))
+        said = self.run_script(call, extra={"HPSEARCH_KEEP": "0"})  # Those of the first process; its own experiments stay.
+        self.assertRegex(said, r"hpsearch: removed 2 searches without a name that have ended, .* \(HPSEARCH_KEEP=0\)\.")
+        self.assertIn("both True 2", said)
 
     def test_searches_are_opened_and_removed_by_name(self):
         self.run_script("""

@@ -81,6 +81,7 @@ class SearchesOfADirectory(harness.Case):
         self.assertRegex(again.stdout, r"best.*1\.0003")
         self.assertIn("1.0003", self.run_cli("best").stdout)
 
+    @unittest.mock.patch.dict(os.environ, {"HOME": "/nonexistent"})  # Whoever runs this may have searches of Python.
     def test_where_no_search_is_verbs_that_read_say_so(self):
         for verb in ("list", "show", "trials", "best", "logs", "explain", "files"):
             told = self.run_cli(verb, *([0] if verb in ("logs", "explain") else []), expect=None)

@@ -238,9 +238,24 @@ TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
       Value::List{Value::Map{{"lr", 0.01}}, Value::Map{{"lr", 5}}, Value::Map{{"rate", 0.01}}, 3};
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.points_to_evaluate", points)),
             "searcher.points_to_evaluate[1].lr: is 5.0 (a number from 0.0001 to 0.1)\n"
-            "searcher.points_to_evaluate[2].lr: is missing (a value)\n"
             "searcher.points_to_evaluate[2].rate: is not a hyperparameter of this experiment\n"
             "searcher.points_to_evaluate[3]: is 3 (a map of hyperparameters)\n");
+}
+
+TEST(SearcherSection, PointsMayLackWhatIsDrawnButNotWhatAnotherValueDependsOn) {
+  Value tree = with(small_experiment(), "hyperparameters.kind",
+                    Value::Map{{"type", "categorical"}, {"vals", Value::List{"sgd", "adam"}}});
+  tree = with(std::move(tree), "hyperparameters.momentum",
+              Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"when", Value::Map{{"kind", "sgd"}}}});
+  tree = with(std::move(tree), "where", "lr < momentum");
+  const Value points = Value::List{Value::Map{}, Value::Map{{"kind", "sgd"}}, Value::Map{{"momentum", 0.5}},
+                                   Value::Map{{"kind", "adam"}, {"momentum", 0.5}},
+                                   Value::Map{{"kind", "sgd"}, {"momentum", 0.5}}};
+  EXPECT_EQ(problems_of(with(tree, "searcher.points_to_evaluate", points)),
+            "searcher.points_to_evaluate[2].momentum: is 0.5, and what it depends on is drawn (left out, or "
+            "together with what it depends on: kind is sgd)\n"
+            "searcher.points_to_evaluate[3].momentum: is 0.5, and this configuration does not have it (left "
+            "out, except where kind is sgd)\n");
 }
 
 TEST(SearcherSection, APointWithTooManyMistakesNamesTheFirst) {

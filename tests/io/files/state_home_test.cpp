@@ -34,6 +34,14 @@ TEST(StateHome, RelativeHpsearchStateHomeIsRefusedByName) {
   EXPECT_EQ(home.error().message, "HPSEARCH_STATE_HOME is \"runs\"; it must be an absolute path");
 }
 
+TEST(StateHome, SearchesOfPythonBelongToTheUser) {
+  EXPECT_EQ(StateHome::of_python({"/scratch/me", "/home/me/.state"}, "/home/me"), "/scratch/me");
+  EXPECT_EQ(StateHome::of_python({"", "/home/me/.state"}, "/home/me"), "/home/me/.state/hpsearch");
+  EXPECT_EQ(StateHome::of_python({nullptr, "state"}, "/home/me"), "/home/me/.local/state/hpsearch");
+  EXPECT_EQ(StateHome::of_python({"runs", nullptr}, "/home/me"), "");
+  EXPECT_EQ(StateHome::of_python({}, nullptr), "");
+}
+
 TEST(StateHome, InTheCurrentDirectoryRunsAreNamedByTheirFile) {
   const auto home = StateHome::from({});
   ASSERT_TRUE(home);

@@ -34,8 +34,11 @@ ColumnsQuery asked(std::string fields, std::string where = "", std::uint64_t sam
   return query;
 }
 
+// Its programs report the searcher's metric alone.
+const MetricNames no_names;
+
 Columns read_at_once(const SmallSearch& search, const ColumnsQuery& query, engine::Instant now) {
-  auto scan = ColumnScan::begin(search.record(), query, now);
+  auto scan = ColumnScan::begin(search.record(), no_names, query, now);
   EXPECT_TRUE(scan) << (scan ? "" : scan.error().message);
   while (scan->read_some(search.record(), 1'000'000)) {
   }
@@ -61,7 +64,7 @@ TEST(Columns, PiecesReadWhileTrialsChangeAreOfTheLastMoment) {
       query.where = where;
       query.sample = where.empty() ? 40 : 0;
       query.length = engine::Units(4);  // The default may be another one at the end.
-      auto scan = ColumnScan::begin(search.record(), query, now);
+      auto scan = ColumnScan::begin(search.record(), no_names, query, now);
       ASSERT_TRUE(scan) << scan.error().message;
       listening = &*scan;
       while (scan->read_some(search.record(), 100)) {
@@ -244,7 +247,7 @@ TEST(Columns, BestMetricHasTheTimeOfItsReport) {
 TEST(Columns, WrongFieldIsReportedWithASimilarOne) {
   SmallSearch search(SmallSearch::halving(2));
   const auto problem = [&search](const ColumnsQuery& query) {
-    const auto scan = ColumnScan::begin(search.record(), query, {});
+    const auto scan = ColumnScan::begin(search.record(), no_names, query, {});
     return scan ? std::string() : scan.error().message;
   };
   EXPECT_EQ(problem(asked("stat")), "fields: there is no \"stat\"; did you mean \"state\"?");

@@ -155,8 +155,9 @@ class Experiment:
               sample: Optional[int] = None, polars: bool = False, bits: int = 64, user_attrs: Optional[bool] = None) -> Any:
         """A row for each trial: pandas.DataFrame, without pandas a list of dicts, with polars=True polars.DataFrame.
 
-        `fields` are columns of docs/http-api.md; without them trial, state, metric (the best), reached, rung, and the
-        hyperparameters that vary, as hparams.NAME, which are exactly those of the trials. `where` is a condition, as
+        `fields` are columns of docs/http-api.md; without them trial, state, metric (the best), reached, rung, the
+        hyperparameters that vary, as hparams.NAME, and every metric as metrics.NAME: its value where `metric` was measured.
+        Hyperparameters and metrics are exactly those of the trials. `where` is a condition, as
         "lr<0.01 and state=COMPLETED"; `sample` the most rows. With `bits` 32, metrics and real hyperparameters are rounded to
         32-bit floats. What trials gave to set_user_attr() follows as user_attrs.NAME: with `user_attrs` True, with False
         not, and else where this machine has the files of the trials, as after tune(). Elsewhere it takes a request for each trial.

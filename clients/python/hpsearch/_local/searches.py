@@ -79,7 +79,7 @@ class LocalSearch:
 
 def searches() -> List[LocalSearch]:
     """The searches of this machine that hpsearch.open() finds: those of `hpsearch run` in the current directory, then all that
-    Python started: tune(), sweeps of Hydra, and local()."""
+    Python started: tune(), sweeps of Hydra, and local(). `hpsearch list` shows the same."""
     return [LocalSearch(place) for place in places()]
 
 

@@ -25,6 +25,13 @@ class StateHome {
   /// With the variables of this process.
   [[nodiscard]] static engine::Result<StateHome> of_environment();
 
+  /// The home of searches that Python starts, which belong to no directory: $HPSEARCH_STATE_HOME, else
+  /// $XDG_STATE_HOME/hpsearch, else .local/state/hpsearch in `home` ($HOME). Empty if none is an absolute
+  /// path.
+  [[nodiscard]] static std::filesystem::path of_python(const Variables& variables, const char* home);
+  /// With the variables of this process.
+  [[nodiscard]] static std::filesystem::path of_python();
+
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
   /// The directory of `hpsearchd`.

@@ -10,6 +10,7 @@
 
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 #include "hpsearch/engine/space/formula.hpp"
+#include "hpsearch/proto/views/metric_names.hpp"
 #include "hpsearch/proto/views/trial_fields.hpp"
 
 namespace hpsearch::views {
@@ -56,9 +57,11 @@ struct Columns {
 /// Threads: the engine's. Cost: O(fields) per trial.
 class ColumnScan {
  public:
-  /// bad_request: a field or the condition is wrong.
+  /// bad_request: a field or the condition is wrong. `metrics` outlives the scan and sees each event before
+  /// changed() names its trial.
   [[nodiscard]] static engine::Result<ColumnScan> begin(const engine::ExperimentRecord& experiment,
-                                                        const ColumnsQuery& query, engine::Instant now);
+                                                        const MetricNames& metrics, const ColumnsQuery& query,
+                                                        engine::Instant now);
 
   /// Reads trials until about `cells` fields have been read; false when all are read.
   bool read_some(const engine::ExperimentRecord& experiment, std::size_t cells);
@@ -79,12 +82,14 @@ class ColumnScan {
     bool has_words = false;
   };
 
-  ColumnScan(engine::Instant now, std::optional<engine::Units> length) : reader_(now, length) {}
+  ColumnScan(const MetricNames& metrics, engine::Instant now, std::optional<engine::Units> length)
+      : metrics_(&metrics), reader_(now, length) {}
   void read(const engine::ExperimentRecord& experiment, std::size_t trial);
   [[nodiscard]] bool is_included(const engine::ExperimentRecord& experiment, std::size_t trial);
   [[nodiscard]] double code_of(std::size_t column, const engine::Value& value);
   [[nodiscard]] std::vector<std::size_t> chosen() const;
 
+  const MetricNames* metrics_;
   TrialReader reader_;
   std::optional<engine::Formula> filter_;
   std::map<std::size_t, TrialField> filter_fields_;  // By the index of their names in the condition.

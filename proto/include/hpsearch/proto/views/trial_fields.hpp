@@ -39,10 +39,11 @@ struct TrialField {
     failure,  ///< First line of its last failure.
     reason,   ///< The reason of its last change of state: "promoted", "waits_at_rung", …
     hparam,
+    reported,  ///< Another metric, at the step of `metric`.
   };
   Kind kind = Kind::trial;
   std::size_t leaf = 0;  ///< The index of a hyperparameter in the space.
-  std::string name;      ///< The full name: "hparams.optimizer.lr".
+  std::string name;      ///< The full name: "hparams.optimizer.lr", "metrics.accuracy".
 
   [[nodiscard]] bool is_number(const engine::Space& space) const;  ///< Otherwise its values are words.
   /// All values of a field that isn't a number; empty if it can be any text.
