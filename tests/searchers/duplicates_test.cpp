@@ -82,11 +82,13 @@ std::set<std::string> all_of(const engine::Space& space) {
   return all;
 }
 
-/// Points that lack a hyperparameter: each value is started once, and points for which nothing is left are passed.
+/// Points that lack a hyperparameter: each value is started once, and points for which nothing is left are
+/// passed.
 TEST(Duplicates, MissingPartOfAPointIsDrawnAmongTheUnused) {
   ExperimentConfig config = settings("random", 9, 6);
-  config.space = test::space_of({{"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b"}}}},
-                                 {"n", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}}}});
+  config.space =
+      test::space_of({{"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b"}}}},
+                      {"n", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}}}});
   config.searcher.on_duplicate = engine::OnDuplicate::reject;
   for (int i = 0; i < 5; ++i) {  // There are three of kind a.
     config.searcher.points_to_evaluate.push_back(Value::Map{{"kind", "a"}});

@@ -352,7 +352,7 @@ class PythonTune(harness.Case):
         self.assertIn("from points_to_evaluate: y drawn at random", cli("explain", "points", "0").stdout)
         lines = cli("list").stdout.splitlines()
         self.assertEqual(lines[0], f"of Python, in {self.home}:")
-        self.assertRegex(lines[3], r"^square +COMPLETED +100 % ")
+        self.assertRegex(lines[3], r"^square +COMPLETED +100\.0 % ")
         self.assertEqual(len(list(self.home.glob("*/search/last.json"))), 2)
         listed = json.loads(cli("list", "-o", "json").stdout)
         self.assertEqual([(one["search"], one["state"], one["in_use"]) for one in listed["searches_of_python"]],

@@ -245,8 +245,9 @@ TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
 TEST(SearcherSection, PointsMayLackWhatIsDrawnButNotWhatAnotherValueDependsOn) {
   Value tree = with(small_experiment(), "hyperparameters.kind",
                     Value::Map{{"type", "categorical"}, {"vals", Value::List{"sgd", "adam"}}});
-  tree = with(std::move(tree), "hyperparameters.momentum",
-              Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"when", Value::Map{{"kind", "sgd"}}}});
+  tree = with(
+      std::move(tree), "hyperparameters.momentum",
+      Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}, {"when", Value::Map{{"kind", "sgd"}}}});
   tree = with(std::move(tree), "where", "lr < momentum");
   const Value points = Value::List{Value::Map{}, Value::Map{{"kind", "sgd"}}, Value::Map{{"momentum", 0.5}},
                                    Value::Map{{"kind", "adam"}, {"momentum", 0.5}},
