@@ -267,7 +267,7 @@ TEST(SearcherSection, APointWithTooManyMistakesNamesTheFirst) {
   const Problems problems =
       read_config(with(small_experiment(), "searcher.points_to_evaluate", Value::List{wrong})).problems;
   EXPECT_EQ(problems.size(), 100U);
-  const Value::List many(5000, Value(Value::Map{}));
+  const Value::List many(5000, Value(Value::Map{{"k", 1}}));
   EXPECT_EQ(read_config(with(small_experiment(), "searcher.points_to_evaluate", many)).problems.size(), 100U);
 }
 
