@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Type
+
+if TYPE_CHECKING:
+    from ._client.experiment import Experiment
 
 
 class ProblemItem(NamedTuple):
@@ -72,17 +75,24 @@ class IncompatibleDaemon(Problem):
 
 
 class ExperimentFailed(Exception):
-    """An experiment ended without a result. `experiment` is its number, `reason` why, `notes` what it noted."""
+    """An experiment ended without a result, or paused itself."""
 
-    def __init__(self, message: str, *, experiment: int = 0, reason: str = "",
+    def __init__(self, message: str, *, experiment: "Optional[Experiment]" = None, reason: str = "",
                  notes: Optional[List[str]] = None) -> None:
         super().__init__(message)
-        self.experiment = experiment
-        self.reason = reason
-        self.notes: List[str] = notes or []
+        self.experiment = experiment  #: The experiment, with the results that it has. None: it has not begun, or in a copy.
+        self.reason = reason  #: Why; "" if unknown.
+        self.notes: List[str] = notes or []  #: What it noted, and tune() has not printed.
 
     def __str__(self) -> str:
         return "\n".join([str(self.args[0])] + ["  note: " + note for note in self.notes])
+
+    def __reduce__(self) -> Any:
+        return _again_failed, (type(self), self.args[0], self.reason, self.notes)  # An experiment has a connection.
+
+
+def _again_failed(kind: "Type[ExperimentFailed]", message: str, reason: str, notes: List[str]) -> "ExperimentFailed":
+    return kind(message, reason=reason, notes=notes)
 
 
 class ExperimentCanceled(ExperimentFailed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pathlib
 import sys
@@ -10,12 +11,14 @@ import types
 from typing import Any, Mapping, Optional
 
 from . import _in_trial as now
-from ._functions.function_trial import FunctionTrial, Pause, Stop
+from ._functions.function_trial import FunctionTrial, NotFinite, Pause, Stop
 from ._functions.loaded_function import LoadedFunction
 from ._functions.main_module import take_main
 from ._functions.spare import become_trial, is_spare
+from ._trial import metric_number
 
 LOADING = "HPSEARCH_LOADS_FUNCTION"
+_MISSING = object()
 
 
 def main() -> int:
@@ -32,6 +35,9 @@ def main() -> int:
             _report(trial, returned)
     except (Stop, Pause):
         return 0
+    except NotFinite as end:
+        print("hpsearch: {}".format(end), file=sys.stderr)
+        return 1
     except Exception as error:
         traceback.print_exception(type(error), error, _own_part(error.__traceback__))
         return 1
@@ -55,18 +61,21 @@ def _report(trial: FunctionTrial, returned: Any) -> None:
                          "=…)".format(now.metric() or "loss"))
     wanted = now.metric() or "value"
     metrics = returned if isinstance(returned, Mapping) else {wanted: returned}
-    if now.in_trial() and not _has(metrics, wanted):  # It would report this for ever.
+    value = _found(metrics, wanted)
+    if value is not _MISSING and not math.isfinite(metric_number(wanted, value)):
+        raise NotFinite(value, wanted)
+    if now.in_trial() and value is _MISSING:  # It would report this for ever.
         raise TypeError("the function returned {}, without {!r}, the metric of the search; return it, or give tune() "
                         "another metric=".format(", ".join(sorted(map(repr, metrics))) or "an empty dict", wanted))
     while now.report(trial.length, metrics) is now.CONTINUE:
         pass
 
 
-def _has(metrics: Mapping[str, Any], name: str) -> bool:
-    """Whether there is a metric of this name, which may be that of a group and a metric: val.loss."""
+def _found(metrics: Mapping[str, Any], name: str) -> Any:
+    """The metric of this name, which may be that of a group and a metric: val.loss. _MISSING: there is none."""
     group, _, rest = name.partition(".")
     within = metrics.get(group)
-    return name in metrics or bool(rest) and isinstance(within, Mapping) and _has(within, rest)
+    return metrics[name] if name in metrics else _found(within, rest) if rest and isinstance(within, Mapping) else _MISSING
 
 
 if __name__ == "__main__":

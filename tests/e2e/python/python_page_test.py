@@ -59,9 +59,12 @@ class Page(harness.Case):
 
 class PythonPage(Page):
     def test_every_block_is_in_a_test(self):
-        tested = {"Search with a function", "Trials that train", "Slow imports", "Client", "Experiments without a file", "Results", "Pictures",
+        tested = {"Python", "Search with a function", "Trials that train", "Slow imports", "Client", "Experiments without a file", "Results", "Pictures",
                   "Errors", "asyncio", "A daemon of your own", "Earlier searches", "Functions of milliseconds", "Callbacks"}
         self.assertEqual({heading for heading, *_ in blocks()}, tested)
+
+    def test_the_first_lines(self):
+        self.assertRegex(self.run_blocks("Python")[0], r"^\{'x': .*, 'y': .*\} \d")
 
     def test_functions(self):
         first, _ = self.run_blocks("Search with a function")

@@ -145,13 +145,14 @@ class PythonTune(harness.Case):
 
     def test_interrupted_it_goes_on_and_two_share_no_name(self):
         call = TRAINING + f"""
-    hp.tune(train, SPACE, metric="val_loss", max_length=4, max_trials=6, name="night", slots=2,
+    hp.tune(train, SPACE, metric="val_loss", max_length=4, max_trials=16, name="night", slots=2,
             arguments={{"ledger": {str(self.ledger_path)!r}, "pause": 0.3}})
 """
         first = self.script(call, "first")
         harness.wait_for(lambda: len(self.lines("epoch")) > 1, "some epochs", first.said)
         first.end(signal.SIGINT)
         self.assertIn("the search goes on, and the same call returns to it", first.said())
+        self.assertEqual((first.popen.returncode, "Traceback" in first.said()), (130, False), first.said())
         before = len(self.lines("epoch"))
         harness.wait_for(lambda: len(self.lines("epoch")) > before, "the search to go on")
         # SIGINT reached no trial.
@@ -173,6 +174,7 @@ class PythonTune(harness.Case):
         harness.wait_for(lambda: len(self.lines("epoch")) > 1, "some epochs", first.said)
         first.end(signal.SIGINT)
         self.assertIn("the search is paused, and its trials save checkpoints and end", first.said())
+        self.assertEqual((first.popen.returncode, "Traceback" in first.said()), (130, False), first.said())
         name = first.said().split("The same call with name='")[1].split("'")[0]
         self.assertIsNone(process_with_lock(self.home / name / "search/run.lock"), "it trains on")
         self.assertIn("trials 6", self.run_script(call(f", name={name!r}"), "second"))
@@ -219,7 +221,7 @@ class PythonTune(harness.Case):
                 print("refused:", error)
             """)
         self.assertIn("the function returned None and reported nothing", said)
-        self.assertRegex(said, "refused: the search .* was refused:\n.*max_trails")
+        self.assertIn('refused: tune() was refused: 1 argument is wrong\n  searcher["max_trails"] is not a known field', said)
 
     def test_a_refusal_has_every_mistake_and_the_corrected_call_begins(self):
         said = self.run_script("""
@@ -230,7 +232,7 @@ class PythonTune(harness.Case):
             try:
                 call(**wrong)
             except hp.BadRequest as error:
-                print("mistakes", sum(field + ": is not a known field" in str(error) for field in wrong))
+                print("mistakes", sum(field + " is not a known field" in str(error) for field in wrong))
             print("trials", len(call().trials))
             """)
         self.assertIn("mistakes 12", said)

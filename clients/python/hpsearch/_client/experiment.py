@@ -83,7 +83,7 @@ class Experiment:
         if document is None:
             now = self.now()
             raise ExperimentFailed("experiment {} has no result{}".format(
-                self.id, ": " + now.reason if now.reason else "" if now.ended else " yet"), experiment=self.id,
+                self.id, ": " + now.reason if now.reason else "" if now.ended else " yet"), experiment=self,
                 reason=now.reason, notes=now.notes)
         return TrialView(self._transport, self.id, document)
 
@@ -141,13 +141,18 @@ class Experiment:
         about = "experiment {} ({})".format(now.id, now.name)
         why = ": " + now.reason if now.reason else ""
         if now.state == "CANCELED":
-            raise ExperimentCanceled(about + " was canceled" + why, experiment=now.id, reason=now.reason, notes=now.notes)
+            raise ExperimentCanceled(about + " was canceled" + why, experiment=self, reason=now.reason, notes=now.notes)
         if now.state == "FAILED":
-            raise ExperimentFailed(about + " failed" + why + self._last_failure(), experiment=now.id, reason=now.reason,
+            raise ExperimentFailed(about + " failed" + why + self._last_failure(), experiment=self, reason=now.reason,
                                    notes=now.notes)
         if now.state == "PAUSED" and now.reason:
-            raise ExperimentFailed("{} paused itself{}{}\nwhen that is solved: .resume()".format(
-                about, why, self._last_failure()), experiment=now.id, reason=now.reason, notes=now.notes)
+            raise ExperimentFailed("{} paused itself{}{}\n{}".format(about, why, self._last_failure(), self._how_to_go_on()),
+                                   experiment=self, reason=now.reason, notes=now.notes)
+
+    def _how_to_go_on(self) -> str:
+        """A sentence with the line that resumes it."""
+        return "when that is solved, this goes on: hpsearch.Client({!r}).experiment({}).resume()".format(
+            str(self._transport.address), self.id)
 
     # --- results ---
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any, Mapping, Set
 
 from .._problems import items_of
+from .python_words import note_in_python
 
 
 class Confirmation:
@@ -22,11 +23,11 @@ class Confirmation:
         doubts = [str(text) for text in validation.get("to_confirm") or []]
         asks = bool(doubts) and self._ask and _can_ask()
         for note in _notes(validation) if self._progress else doubts if asks else []:
-            print("hpsearch: note: " + note, file=sys.stderr, flush=True)
+            print("hpsearch: note: " + note_in_python(note), file=sys.stderr, flush=True)
             self.printed.add(note)
         if asks and not _is_yes():
             raise ValueError("not started: {}. Change the arguments of tune(), or start the search with ask=False".format(
-                "; ".join(doubts)))
+                "; ".join(map(note_in_python, doubts))))
 
 
 def _notes(validation: Mapping[str, Any]) -> "list[str]":

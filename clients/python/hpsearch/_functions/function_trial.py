@@ -29,6 +29,14 @@ class Pause(Exception):
     """The trial pauses; it may go on later, from its checkpoint. Raised by report(raise_=True)."""
 
 
+class NotFinite(Exception):
+    """The function returned NaN or an infinity: the trial fails, with this sentence."""
+
+    def __init__(self, value: Any, metric: str) -> None:
+        super().__init__("the function returned {} as {!r}, which can't be compared; the trial has failed, and the search goes on".format(
+            value, metric))
+
+
 class FunctionTrial(Mapping[str, Any]):
     """A trial: its hyperparameters as a mapping, and what it reports.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-import operator
 import os
 import pathlib
 import sys
@@ -22,9 +21,14 @@ from .function_call import Objective
 from .function_file import FunctionFile
 from .._local.gpus import check_gpus
 from .._local.local import environment
+from .._problems import BadRequest
+from .interruption import interruption
+from .python_words import refusal_in_python
 from .._local.run_options import run_options
 from .._local.search_directory import SearchDirectory
+from .foreign_arguments import check_names
 from .search_callbacks import Callback, Callbacks
+from .searcher_section import BAD_TRIALS, searcher_section, whole
 from .tune_progress import follow_search
 from .._values import plain
 from ..run_function import LOADING
@@ -34,12 +38,13 @@ _LARGEST_SEED = 2 ** 31 - 1
 
 def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None, *, metric: str = "value", max_length: Length = 1,
          max_trials: Optional[int] = None, name: Optional[str] = None, smaller_is_better: bool = True,
-         searcher: Union[None, str, Mapping[str, Any]] = None, arguments: Optional[Mapping[str, Any]] = None,
+         sampler: Optional[str] = None, searcher: Union[None, str, Mapping[str, Any]] = None,
+         arguments: Optional[Mapping[str, Any]] = None,
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
          slots: Union[None, int, str] = None, sbatch: Sequence[str] = (), queue: Optional[Mapping[str, Any]] = None,
-         preload: Sequence[str] = (), callbacks: Sequence[Callback] = (), wait: bool = True, progress: bool = True, ask: bool = True,
-         **fields: Any) -> Experiment:
+         preload: Sequence[str] = (), callbacks: Sequence[Callback] = (), max_restarts: int = BAD_TRIALS["max_restarts"],
+         wait: bool = True, progress: bool = True, ask: bool = True, **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
     Returns the experiment, when it has completed and the processes that ran it have ended; with wait=False at once.
@@ -56,8 +61,11 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     name: a search with a name goes on where it stopped when tune() is called again, and also while this process is interrupted.
         Without, each call is a new search, and Ctrl-C pauses it: it says the name with which the same call goes on.
     smaller_is_better: whether the best value of `metric` is the smallest one.
-    searcher: a name, or a section as hpsearch.asha() makes it. Without, adaptive_asha where `max_length` is above 1, else
-        random.
+    sampler: how the hyperparameters of new trials are chosen. "model" learns from all results, "tpe" suits many categories and
+        thousands of trials, "anneal" draws near good trials, "random" learns nothing. Without, "model"; where `searcher` is
+        given, what that has, else "random".
+    searcher: how long trials train: a name, or a section as hpsearch.asha() makes it. Without, trials that return numbers train
+        to the end ("random"), and where `max_length` is above 1 bad ones stop early ("asha", with one bracket).
     arguments: values for other parameters of `function`. Large ones are stored once, and what has buffers of more
         than 1 MiB, as arrays and tables, is mapped in trials, which may change their own copy in place. A search with a name
         refuses a call whose values differ from those it was begun with, also values that the function takes from around it.
@@ -79,6 +87,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     callbacks: called while tune() waits: functions of (experiment, trial), which are called when a trial has ended; SearchCallback
         objects; and stop_after("10m"), stop_at(0.1), stop_on_plateau(), which end the search. An exception of a callback comes out
         of tune(), and the search is paused.
+    max_restarts: how often a trial whose function raised, or returned NaN, is tried again, at least 0. A trial whose worker or
+        machine is lost runs again anyway.
     wait: whether to wait for the end.
     progress: whether to print lines about the search on standard error.
     ask: whether to ask on a terminal before a new search starts whose direction contradicts the metric's name, whose exponents
@@ -86,16 +96,19 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     fields: other fields of the experiment file.
 
     TypeError: the function cannot be called so, or cannot travel to a trial; a search with a name uses a value whose pickle
-    is another one each time; a space has a list. ValueError: an argument is outside of its range,
-    the named search is another one, or you answered that the search isn't meant. WrongState: another process waits for the named search. ExperimentFailed: the search
-    failed. BadRequest: the daemon refuses the experiment; its text lists every mistake. NotImplementedError: this machine is
-    not Linux on x86-64. FileNotFoundError: the programs are not installed.
+    is another one each time; a space has a list; an argument has its name of another package. ValueError: an argument is outside
+    of its range, the named search is another one, or you answered that the search isn't meant. WrongState: another process waits
+    for the named search. ExperimentFailed: the search failed, or paused itself; its `experiment` has the results so far.
+    BadRequest: the daemon refuses the experiment; its text lists every mistake. KeyboardInterrupt: Ctrl-C; a script that doesn't
+    catch it exits with 130. NotImplementedError: this machine is not Linux on x86-64. FileNotFoundError: the programs are not
+    installed.
     """
     if LOADING in os.environ:
         raise RuntimeError("tune() was called while a trial imported the module of its function; put the call below: if "
                            '__name__ == "__main__":')
     if resume not in ("auto", "never", "require"):
         raise ValueError('resume is {!r}; it must be "auto", "never" or "require"'.format(resume))
+    check_names(fields)
     _check_place(on)
     is_optuna = type(function).__module__ == "hpsearch.optuna._objective"
     if not is_optuna and not callable(function):
@@ -107,7 +120,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         raise TypeError("arguments is {!r}; it must be a dict of names and values".format(arguments))
     if space is None and not is_optuna or space is not None and not isinstance(space, Mapping):
         raise TypeError("space is {!r}; it must be a dict, as {{\"lr\": hpsearch.loguniform(1e-4, 1e-1)}}".format(space))
-    if seed is not None and not 0 <= _whole(seed, "seed") <= _LARGEST_SEED:
+    if seed is not None and not 0 <= whole(seed, "seed") <= _LARGEST_SEED:
         raise ValueError("seed is {}; it must be from 0 to {}".format(seed, _LARGEST_SEED))
     if is_optuna:
         from ..optuna._space import file_space
@@ -120,7 +133,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     called = Callbacks(callbacks)
     if called and not wait:
         raise ValueError("callbacks need wait=True: they are called while tune() waits")
-    config = _config(space, metric, max_length, max_trials, smaller_is_better, searcher, resources, fields)
+    section = searcher_section(searcher, sampler, metric, max_length, max_trials, smaller_is_better)
+    config = _config(space, section, resources, dict(fields, max_restarts=whole(max_restarts, "max_restarts")))
     is_minimized = bool(config["searcher"]["smaller_is_better"])
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
         config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.
@@ -137,13 +151,22 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     confirmation = Confirmation(ask, progress)
     began = time.time()
     extra = None if context is None else pathlib.Path(context).expanduser().resolve()
-    if isinstance(on, Client):
-        experiment = search_at(on, config, written, extra, resume, name is not None, confirmation)
-    else:
-        directory = SearchDirectory(title)
-        experiment = directory.start(config, written, extra, resume, options, name is not None, confirmation)
-        if not wait:
-            directory.release()
+    try:
+        if isinstance(on, Client):
+            experiment = search_at(on, config, written, extra, resume, name is not None, confirmation)
+        else:
+            directory = SearchDirectory(title)
+            experiment = directory.start(config, written, extra, resume, options, name is not None, confirmation)
+            if not wait:
+                directory.release()
+    except KeyboardInterrupt:
+        print("\nhpsearch: interrupted while the search was starting; the same call with name={!r} begins it, or goes on with it".format(title),
+              file=sys.stderr, flush=True)
+        raise interruption() from None
+    except BadRequest as refusal:
+        if not refusal.problems:
+            raise
+        raise refusal_in_python(refusal) from None
     if not wait:
         return experiment
     return follow_search(experiment, title if name else None, progress, confirmation.printed, called, _began_since(experiment, began))
@@ -179,32 +202,8 @@ def _check_place(on: Any) -> None:
     raise ValueError('on is {0!r}; it must be "local", "inprocess", "slurm" or a client: on=hpsearch.Client({0!r})'.format(on))
 
 
-def _whole(value: Any, name: str) -> int:
-    """A whole number; also one of NumPy. TypeError: it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError("{} is {!r}; it must be a whole number".format(name, value)) from None
-
-
-def _config(space: Mapping[str, Any], metric: str, max_length: Length, max_trials: Optional[int],
-            smaller_is_better: bool, searcher: Union[None, str, Mapping[str, Any]],
-            resources: Optional[Mapping[str, Any]], fields: Mapping[str, Any]) -> Dict[str, Any]:
-    if isinstance(max_length, Mapping):
-        max_length = {unit: _whole(length, "max_length." + str(unit)) for unit, length in max_length.items()}
-    else:
-        max_length = _whole(max_length, "max_length")
-    if searcher is None or isinstance(searcher, str):
-        full = max(max_length.values(), default=1) if isinstance(max_length, Mapping) else max_length
-        named = searcher or ("adaptive_asha" if full > 1 else "random")
-        section: Dict[str, Any] = {"name": {"asha": "adaptive_asha"}.get(named, named)}
-    else:
-        section = dict(searcher)
-    section.setdefault("metric", metric)
-    section.setdefault("max_length", {"epochs": max_length} if isinstance(max_length, int) else max_length)
-    section.setdefault("smaller_is_better", smaller_is_better)
-    if section["name"] not in ("grid", "single"):
-        section.setdefault("max_trials", 100 if max_trials is None else max_trials)
+def _config(space: Mapping[str, Any], section: Mapping[str, Any], resources: Optional[Mapping[str, Any]],
+            fields: Mapping[str, Any]) -> Dict[str, Any]:
     config = _description.experiment([sys.executable, "-m", "hpsearch.run_function"], space=space, searcher=section, **fields)
     if resources:
         wanted = dict(resources)

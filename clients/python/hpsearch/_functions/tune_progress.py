@@ -11,6 +11,8 @@ from .._client.notebook import show_card
 from .._client.trials import TrialView
 from .._problems import ExperimentFailed, Problem, WrongState
 from .._local.search_directory import LocalExperiment
+from .interruption import interruption
+from .python_words import note_in_python
 from .search_callbacks import Callbacks
 from .search_display import SearchDisplay, in_notebook, is_watched
 from .snapshot import BestSoFar, Snapshot
@@ -36,13 +38,14 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool, p
     try:
         for change in experiment.watch():
             for note in change.notes:
-                if progress and (change.ended or note not in printed):
-                    display.note("note: " + note)
+                if progress and note not in printed:
+                    display.note("note: " + note_in_python(note))
                     printed.add(note)
             display.draw(_ended_in(change), None if change.best is None else change.best.metric, _line(change), change.ended)
             watch.see(change)
             experiment.raise_if_failed(change)
-    except ExperimentFailed:
+    except ExperimentFailed as failure:
+        failure.notes = [note_in_python(note) for note in failure.notes if note not in printed]
         display.close()
         if isinstance(experiment, LocalExperiment):
             experiment.end_runner()  # A search that paused itself would wait for ever.
@@ -50,7 +53,7 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool, p
     except KeyboardInterrupt:
         display.close()
         _interrupted(experiment, name)
-        raise
+        raise interruption() from None
     except Exception as error:
         display.close()
         if watch.is_calling:

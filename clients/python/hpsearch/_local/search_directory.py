@@ -28,7 +28,7 @@ from .local import Guard, check_platform, checked_name, environment, make_privat
 from .old_searches import remove_directory, remove_old_searches
 from .places import LAST_SUMMARY, Place
 from .search_record import LIMITS, differences, note_other_fields, other_fields, parts_of
-from .._problems import BadRequest, ExperimentFailed, NotFound, Unreachable, WrongState
+from .._problems import BadRequest, ExperimentFailed, NotFound, Unreachable, WrongState, items_of
 from .programs import programs
 from .._functions.snapshot import Snapshot
 from .._client.transport import Answer, Query, Transport
@@ -219,12 +219,18 @@ class SearchDirectory:
         written.write(place, self.path / "arguments")
 
     def _validation(self) -> Dict[str, Any]:
-        """The daemons that the user's settings name have no part in it. `hpsearch run` reports what is wrong."""
+        """The daemons that the user's settings name have no part in it. BadRequest: the experiment is refused."""
         own = {name: value for name, value in environment().items() if name != "HPSEARCH_SERVER"}
         own["XDG_CONFIG_HOME"] = str(self.path)
         done = subprocess.run([str(programs() / "hpsearch"), "validate", "--output", "json", str(self.path / "experiment.json")],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=own, cwd=str(self.path))
-        validation: Dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+        try:
+            validation: Dict[str, Any] = json.loads(done.stdout)
+        except ValueError:
+            return {}  # `hpsearch run` reports what is wrong.
+        error = validation.get("error")
+        if error is not None:
+            raise BadRequest(str(error.get("message")), problems=items_of(error.get("problems")))
         return validation
 
     def _running(self, where: pathlib.Path, words: List[str]) -> Experiment:
@@ -393,7 +399,7 @@ class LocalExperiment(Experiment):
             if not change.ended and not self._search.is_running():
                 raise ExperimentFailed("the process that ran experiment {} ({}) has ended; the same call of tune() goes on "
                                        "with it. The end of its log:\n{}".format(
-                                           change.id, change.name, end_of(self.directory / "run.log")), experiment=change.id)
+                                           change.id, change.name, end_of(self.directory / "run.log")), experiment=self)
         self._search.await_end()
 
     def wait(self, timeout: Optional[float] = None) -> "Experiment":
@@ -401,6 +407,10 @@ class LocalExperiment(Experiment):
         super().wait(timeout)
         self._search.await_end()
         return self
+
+    def _how_to_go_on(self) -> str:
+        return ("hpsearch.open({0!r}) has its results. When the cause is outside of the function and its arguments, the same call with "
+                "name={0!r} goes on; with a changed function it is another search".format(self.directory.name))
 
     def release(self) -> None:
         """Lets another process call tune() with the same name."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 from .. import _in_trial as now
-from .._functions.function_trial import FunctionTrial
+from .._functions.function_trial import FunctionTrial, NotFinite
 from .._trial import Directive
 from ._dry_run import space_of
 from ._space import Range, choices_of, file_space, leaves, range_of, same
@@ -179,6 +180,8 @@ def run_objective(function: Callable[[OptunaTrial], Any], trial: FunctionTrial, 
     if own.should_prune():
         return None
     value = _as_number(returned, "the objective returned")
+    if not math.isfinite(value):
+        raise NotFinite(value, now.metric() or "value")
     own._finish(value)
     return value
 

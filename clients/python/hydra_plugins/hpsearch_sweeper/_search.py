@@ -18,6 +18,7 @@ from hpsearch._local.gpus import check_gpus
 from hpsearch._local.local import Local, check_platform, checked_name, environment, make_private, process_with_lock, state_home
 from hpsearch._local.run_options import run_options
 from hpsearch._local.search_directory import SearchDirectory
+from hpsearch._functions.searcher_section import BAD_TRIALS, searcher_section
 from hpsearch._functions.tune import _config, _is_installed
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
@@ -177,11 +178,11 @@ class Search:
 
     def _file(self, hydra: List[str], config: DictConfig) -> Dict[str, Any]:
         settings = self.settings
-        # What an application raises is the result of its configuration. A trial whose worker is lost runs again anyway.
-        fields = {"max_restarts": 0, **settings.fields}
+        fields = {**BAD_TRIALS, **settings.fields}
         searcher: Any = dict(settings.searcher) if isinstance(settings.searcher, dict) else settings.searcher
-        out = _config(self.space.space, settings.metric, settings.max_length, settings.n_trials,
-                      _smaller_is_better(settings.direction), searcher, settings.resources, fields)
+        chosen = searcher_section(searcher, None, settings.metric, settings.max_length, settings.n_trials,
+                                  _smaller_is_better(settings.direction))
+        out = _config(self.space.space, chosen, settings.resources, fields)
         section = out["searcher"]
         if settings.sampler:
             section["sampler"] = _sampler(settings.sampler)

@@ -15,6 +15,7 @@ import sys
 from typing import Any, List, Mapping
 
 import hpsearch as hp
+from hpsearch._functions.function_trial import NotFinite
 from hpsearch._trial import Directive
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
@@ -108,7 +109,10 @@ def _report(value: Any) -> None:
         except (TypeError, ValueError):
             raise TypeError("the task function returned {!r} and reported nothing; it must return a number, or call "
                             "hpsearch.report(step, {}=…)".format(value, name)) from None
-        metrics = {name: number if math.isfinite(number) else math.nan}
+        metrics = {name: number}
+    measured = metrics.get(name)
+    if isinstance(measured, float) and not math.isfinite(measured):
+        sys.exit("hpsearch: {}".format(NotFinite(measured, name)))
     while hp.report(hp.length(1), metrics) is hp.CONTINUE:
         pass
 
