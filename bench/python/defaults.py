@@ -65,7 +65,7 @@ class Training:
         if kind == "network":
             made = neural_network.MLPRegressor if self.regresses else neural_network.MLPClassifier
             width, depth = params.pop("width"), params.pop("depth")
-            self.model = made((width,) * depth, random_state=seed, **params)
+            self.model = made(hidden_layer_sizes=(width,) * depth, random_state=seed, **params)
         elif kind == "linear":
             made = linear_model.SGDRegressor if self.regresses else linear_model.SGDClassifier
             self.model = made(random_state=seed, learning_rate="invscaling",
@@ -137,7 +137,7 @@ def by_epochs(task, section, seed):
                 best = (loss, dict(work.params))
             if search.report(work, trainings[work.trial].epochs, loss) is not hp.CONTINUE:
                 out.remove(work)
-    return full_loss(task, tuple(best[1].items()), seed)
+    return full_loss(task, tuple(best[1].items()), seed) if best[1] else math.nan
 
 
 def config(space, section, seed):

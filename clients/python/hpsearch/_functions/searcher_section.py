@@ -13,7 +13,8 @@ SAMPLERS = ("model", "tpe", "anneal", "random")
 # the machine is retried however this is set.
 BAD_TRIALS: Mapping[str, Any] = {"max_restarts": 0}
 
-# Where the caller names no searcher. They measured best in bench/python/defaults.py (docs/benchmarks.md).
+# Where the caller names no searcher. The first measured best on six functions (docs/benchmarks.md, Defaults of tune), the second on the
+# learning curves of docs/searchers/choosing.md.
 _OF_NUMBERS: Mapping[str, Any] = {"name": "random", "sampler": "model"}
 _OVER_EPOCHS: Mapping[str, Any] = {"name": "adaptive_asha", "mode": "aggressive", "divisor": 3, "max_rungs": 4, "sampler": "model"}
 
