@@ -135,7 +135,7 @@ class InProcessExperiment(Experiment):
         """The best trial. ExperimentFailed: there is no result."""
         best = self.search.best
         if best is None:
-            raise ExperimentFailed("the search has no result" + (": " + self._reason if self._reason else ""), reason=self._reason)
+            raise ExperimentFailed("the search has no result" + (": " + self._reason if self._reason else ""), experiment=self, reason=self._reason)
         return InProcessTrialView(self, self.records[best.trial])
 
     def watch(self) -> Iterator[Snapshot]:

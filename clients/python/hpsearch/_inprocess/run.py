@@ -13,13 +13,15 @@ from typing import Any, Mapping, Optional, Set, Tuple
 
 from .._functions.function_call import FunctionCall
 from .._functions.function_trial import Pause, Stop
+from .._functions.interruption import interruption
+from .._functions.python_words import refusal_in_python
 from .._functions.search_callbacks import Callbacks
 from .._functions.search_display import SearchDisplay
 from .._functions.tune_progress import warn_of_failures
-from .._problems import ExperimentFailed
+from .._problems import BadRequest, ExperimentFailed, items_of
 from .._trial import Directive, InvalidHyperparameters, metric_number
 from ..run_function import _own_part
-from ..search import Search
+from ..search import Search, SearchError
 from .experiment import InProcessExperiment, InProcessTrialView
 from .trial import InProcessTrial, TrialRecord, value_of
 
@@ -32,15 +34,14 @@ _INVALID = "invalid hyperparameters"
 def run_in_process(call: FunctionCall, config: Mapping[str, Any], slots: Any, callbacks: Callbacks, progress: bool) -> InProcessExperiment:
     """Returns the experiment when it has completed.
 
-    ValueError: `slots` is no number, or the engine refuses the experiment (SearchError). ExperimentFailed: the first trials all
+    ValueError: `slots` is no number. BadRequest: the engine refuses the experiment. ExperimentFailed: the first trials all
     failed alike, or none gave a result. KeyboardInterrupt: Ctrl-C. Both have the results so far as `experiment`.
     """
     slots = 1 if slots is None else slots
     if isinstance(slots, bool) or not isinstance(slots, int) or slots < 1:
         raise ValueError('slots is {!r}; with on="inprocess" it must be a number of threads, at least 1'.format(slots))
     config = dict({"reproducibility": {"experiment_seed": secrets.randbelow(2 ** 31)}}, **config)
-    # A failed function is called again here: the engine would wait a while before another try.
-    experiment = InProcessExperiment(Search(dict(config, max_restarts=0), slots), config)
+    experiment = InProcessExperiment(_engine(config, slots), config)
     total = config["searcher"].get("max_trials")
     run = _Run(call, experiment, callbacks, SearchDisplay(progress, total, str(config["searcher"]["metric"])))
     try:
@@ -49,16 +50,27 @@ def run_in_process(call: FunctionCall, config: Mapping[str, Any], slots: Any, ca
         else:
             run.in_threads(slots)
         run.finish()
-    except KeyboardInterrupt as error:
+    except KeyboardInterrupt:
         experiment.end("PAUSED", "interrupted")
-        error.experiment = experiment  # type: ignore[attr-defined]
         print("\nhpsearch: interrupted; the search in this process is over, and the results so far are the exception's `experiment`",
               file=sys.stderr, flush=True)
-        raise
+        end = interruption()
+        end.experiment = experiment  # type: ignore[attr-defined]
+        raise end from None
     finally:
         run.is_over = True
         run.display.close()
     return experiment
+
+
+def _engine(config: Mapping[str, Any], slots: int) -> Search:
+    """Failures are this module's: the engine would wait a while before another try, and pause where nothing resumes it."""
+    try:
+        return Search(dict(config, max_restarts=0, pause_on_failures=0), slots)
+    except SearchError as error:
+        if not error.problems:
+            raise
+        raise refusal_in_python(BadRequest(str(error), problems=items_of(error.problems))) from None
 
 
 class _Run:
@@ -137,6 +149,8 @@ class _Run:
             record.ended_at = time.monotonic() - self._begun
             self._ended += 1
             self._callbacks.on_trial_end(experiment, InProcessTrialView(experiment, record))
+        if state["state"] == "PAUSED" and self._callbacks.reason is None:
+            raise self._failed("the search paused itself: " + reason + experiment._last_failure(), reason)
         if ending == "FAILED":
             raise self._failed("the search failed: " + reason + experiment._last_failure(), reason)
         if self._search.best is None:
@@ -269,10 +283,9 @@ class _Run:
         return "{} trials ended, {}{}".format(self._ended, best, "; " + reason if reason else "")
 
     def _failed(self, text: str, reason: str) -> ExperimentFailed:
-        failure: Any = ExperimentFailed(text, reason=reason)
-        failure.experiment = self._experiment
+        failure = ExperimentFailed(text, experiment=self._experiment, reason=reason)
         failure.__cause__ = self._first_error
-        return failure  # type: ignore[no-any-return]
+        return failure
 
 
 def check_in_process(**arguments: Any) -> None:

@@ -266,6 +266,9 @@ class Failures(InProcess):
         self.assertEqual(len(calls), 8)
         self.assertEqual(len(caught.exception.experiment.trials), 8)
         self.assertIsInstance(caught.exception.__cause__, ZeroDivisionError)
+        with self.assertRaisesRegex(hp.ExperimentFailed, "every trial failed"):
+            self.tune(function, pause_on_failures=None)
+        self.assertEqual(len(calls), 28)
 
     def test_different_failures_and_later_ones_do_not(self):
         def function(trial):
@@ -330,8 +333,8 @@ class Failures(InProcess):
         self.assertIn("interrupted", self.errors.getvalue())
 
     def test_a_wrong_experiment_lists_its_mistakes(self):
-        with self.assertRaisesRegex(ValueError, "searcher.max_trials"):
-            self.tune(lambda x: x, max_trials=0)
+        with self.assertRaisesRegex(hp.BadRequest, "(?s)2 arguments are wrong.*max_trials is 0"):
+            self.tune(lambda x: x, max_trials=0, max_length=-1)
 
 
 if __name__ == "__main__":
