@@ -223,4 +223,45 @@ void Engine::set_suspect(WorkerId worker, bool suspect) {
   }
 }
 
+void Engine::set_taken(const std::string& uid, const std::vector<SlotTrouble>& taken) {
+  EngineState& state = state_->state;
+  std::map<SlotIndex, std::string> slots;
+  for (const SlotTrouble& slot : taken) {
+    slots.emplace(slot.slot, slot.why);
+  }
+  const auto id = state.worker_by_uid.find(uid);
+  const auto known = id == state.worker_by_uid.end() ? state.workers.end() : state.workers.find(id->second);
+  if (known != state.workers.end()) {
+    WorkerRecord& worker = known->second;
+    for (const auto& [slot, who] : worker.taken) {
+      worker.slots.restore(slot);
+    }
+    worker.taken = slots;
+    withdraw_those(worker);
+    note_vacancy(state, worker);
+  }
+  if (slots.empty()) {
+    state.taken_by_uid.erase(uid);
+  } else {
+    state.taken_by_uid[uid] = std::move(slots);
+  }
+}
+
+std::uint64_t Engine::slots_wanted_of(WorkerId worker) const {
+  const EngineState& state = state_->state;
+  const auto known = state.workers.find(worker);
+  if (known == state.workers.end()) {
+    return 0;
+  }
+  for (const Claim& claim : state.agenda.claims) {
+    const ExperimentRecord& record = state.experiments.at(claim.experiment);
+    const std::uint64_t slots = record.config.resources.slots_per_trial;
+    if (slots > 0 && slots <= known->second.slots.total() && serves(known->second, record.config.resources) &&
+        trials_that_could_start(state, record, state.last_instant) > 0) {
+      return slots;
+    }
+  }
+  return 0;
+}
+
 }  // namespace hpsearch::engine

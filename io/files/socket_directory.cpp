@@ -30,18 +30,20 @@ bool is_private(const std::string& path) {
          (found.st_mode & 0077U) == 0;
 }
 
-Status make_private(const std::string& path) {
+constexpr std::string_view remedy = "set XDG_RUNTIME_DIR to such a directory";
+
+}  // namespace
+
+Status make_for_this_user(const std::string& path, std::string_view remedy) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{Errc::unavailable, "cannot make the directory " + path + ": " + std::strerror(errno)};
   }
-  return is_private(path)
-             ? Status(Done{})
-             : Status(Error{Errc::unavailable,
-                            path + " is not a private directory (mode 0700) of this user; remove "
-                                   "it, or set XDG_RUNTIME_DIR to such a directory"});
+  return is_private(path) ? Status(Done{})
+                          : Status(Error{Errc::unavailable, path +
+                                                                " is not a private directory (mode 0700) "
+                                                                "of this user; remove it, or " +
+                                                                std::string(remedy)});
 }
-
-}  // namespace
 
 SocketDirectory SocketDirectory::of(const std::string& state_directory) {
   return of(state_directory, std::getenv("XDG_RUNTIME_DIR"), "/tmp");
@@ -58,10 +60,10 @@ SocketDirectory SocketDirectory::of(const std::string& state_directory, const ch
 }
 
 Status SocketDirectory::make() const {
-  if (Status made = make_private(parent_); !made) {
+  if (Status made = make_for_this_user(parent_, remedy); !made) {
     return made;
   }
-  return make_private(path_);
+  return make_for_this_user(path_, remedy);
 }
 
 void SocketDirectory::remove_if_empty() const noexcept {

@@ -30,6 +30,9 @@ Worker worker_of(const engine::WorkerRecord& record) {
     worker.withdrawn.push_back({slot, state.why, state.released});
     worker.slots_withdrawn += state.released ? 0U : 1U;
   }
+  for (const auto& [slot, why] : record.taken) {
+    worker.taken.push_back({slot, why});
+  }
   for (const engine::SlotDevice& device : record.devices) {
     worker.devices.push_back(device_of(device));
   }

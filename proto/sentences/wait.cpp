@@ -31,6 +31,16 @@ std::string free_text(std::uint64_t free, std::uint64_t total,
          (total == 1 ? " is free" : " are free");
 }
 
+/// ", 2 in use by search lr (process 12)"
+std::string taken_text(const std::vector<engine::TakenSlots>& taken) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (std::size_t i = 0; i < taken.size() && i < most; ++i) {
+    text += ", " + std::to_string(taken[i].slots) + " " + taken[i].why;
+  }
+  return text + (taken.size() > most ? " and others (hpsearch workers shows all)" : "");
+}
+
 std::string too_large_text(const engine::TooLargeForOneWorker& trial) {
   return "a trial needs " + counted(trial.slots_per_trial, "slot") + ", and no worker" +
          of_these(trial.wanted) +
@@ -161,8 +171,8 @@ struct WhyTrialWaits {
            (wait.out_of_use == 0 ? ""
                                  : ", " + std::to_string(wait.out_of_use) +
                                        " out of use (hpsearch workers shows the reasons)") +
-           ", at most " + std::to_string(wait.most_on_one_worker) + " on one worker, and a trial needs " +
-           std::to_string(wait.slots_per_trial);
+           taken_text(wait.taken) + ", at most " + std::to_string(wait.most_on_one_worker) +
+           " on one worker, and a trial needs " + std::to_string(wait.slots_per_trial);
   }
 
   std::string operator()(const engine::WaitForDevices& wait) const {

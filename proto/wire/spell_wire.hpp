@@ -9,6 +9,11 @@ namespace hpsearch::proto {
 
 // --- worker → daemon ---
 
+void spell(auto& fields, Is<SharedSlots> auto& shared) {
+  fields("number", shared.number);
+  fields.maybe("taken", shared.taken);
+}
+
 template <>
 inline constexpr const char* tag_of<Hello> = "HELLO";
 void spell(auto& fields, Is<Hello> auto& hello) {
@@ -34,6 +39,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("version", hello.version);
   fields.maybe("allocation", hello.allocation);
   fields.maybe("time_left", hello.time_left);
+  fields.maybe("shared", hello.shared);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {
@@ -51,6 +57,7 @@ void spell(auto& fields, Is<Beat> auto& beat) {
   fields.maybe("troubles", beat.troubles);
   fields.maybe("checkpoint_problem", beat.checkpoint_problem);
   fields.maybe("time_left", beat.time_left);
+  fields.maybe("shared", beat.shared);
 }
 
 template <>
@@ -193,6 +200,13 @@ template <>
 inline constexpr const char* tag_of<Joined> = "JOINED";
 void spell(auto& fields, Is<Joined> auto& joined) {
   fields("name", joined.name);
+}
+
+template <>
+inline constexpr const char* tag_of<Wanted> = "WANTED";
+void spell(auto& fields, Is<Wanted> auto& wanted) {
+  fields.maybe("slots", wanted.slots);
+  fields("number", wanted.number);
 }
 
 }  // namespace hpsearch::proto

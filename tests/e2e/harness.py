@@ -1,5 +1,6 @@
 """What the end-to-end tests share: real daemons, real workers, the real command line, and the trainings' own ledger."""
 
+import atexit
 import collections
 import http.client
 import json
@@ -27,6 +28,10 @@ FAKE_TRAINING = HERE / "fake_training.py"
 PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
 PORTS = random.SystemRandom()  # Tests run beside each other: E2E_SEED must not give all of them the same ports.
 
+# Tests that run beside each other don't wait for each other's slots.
+os.environ["HPSEARCH_SLOT_TABLE"] = tempfile.mkdtemp(prefix="hpsearch-slots-")
+atexit.register(shutil.rmtree, os.environ["HPSEARCH_SLOT_TABLE"], ignore_errors=True)
+
 
 def free_port():
     """Below the ports that the kernel hands out, so that no connection of another test takes it before it is used."""
@@ -44,7 +49,7 @@ def free_port():
 def environment():
     """Ours without what a surrounding search might have left in it, and with our programs found first."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "DET_", "XDG_STATE_"))}
-    return clean | {"PATH": f"{BIN}:{clean['PATH']}"}
+    return clean | {"PATH": f"{BIN}:{clean['PATH']}", "HPSEARCH_SLOT_TABLE": os.environ["HPSEARCH_SLOT_TABLE"]}
 
 
 def experiment(ledger, searcher, fake=None, hyperparameters=None, seed=7, **more):

@@ -75,6 +75,13 @@ proto::Hello hello_with_time_left() {
   return hello;
 }
 
+/// The same, where it shares its slots.
+proto::Hello hello_with_shared_slots() {
+  proto::Hello hello = hello_with_time_left();
+  hello.shared = proto::SharedSlots{3, {{SlotIndex{1}, "in use by search lr (process 12)"}}};
+  return hello;
+}
+
 /// The same worker in the store.
 WorkerJoined joined_in_allocation() {
   return {WorkerId{6},
@@ -428,7 +435,8 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
        false},
       {"hello_with_host_and_version", hello_with_all(""), false},
       {"hello_with_allocation", hello_with_all("gpu/17"), false},
-      {"hello_with_time_left", hello_with_time_left()},
+      {"hello_with_time_left", hello_with_time_left(), false},
+      {"hello_with_shared_slots", hello_with_shared_slots()},
       {"beat", proto::Beat{}, false},
       {"beat_of_a_draining_worker",
        proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}, true}, false},
@@ -453,7 +461,16 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                    true,
                    {{SlotIndex{1}, "GPU 1 is lost"}},
                    "/shared is not there",
-                   engine::TimeLeft{Duration::seconds(28'800), Duration::seconds(28'620)}}},
+                   engine::TimeLeft{Duration::seconds(28'800), Duration::seconds(28'620)}},
+       false},
+      {"beat_with_shared_slots",
+       proto::Beat{{{key(), Units{27}, 4'200}},
+                   {{key(), {SlotIndex{0}, SlotIndex{3}}}},
+                   true,
+                   {{SlotIndex{1}, "GPU 1 is lost"}},
+                   "/shared is not there",
+                   engine::TimeLeft{Duration::seconds(28'800), Duration::seconds(28'620)},
+                   proto::SharedSlots{4, {{SlotIndex{0}, "in use by search lr (process 12)"}}}}},
       {"started", proto::Started{key()}},
       {"reports",
        proto::Reports{
@@ -544,6 +561,7 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"refused", proto::Refused{"this daemon speaks version 1 only"}, false},
       {"refused_start", proto::Refused{"a copy", 12}},
       {"joined", proto::Joined{"node-1"}},
+      {"wanted", proto::Wanted{2, 17}},
   };
   return examples;
 }

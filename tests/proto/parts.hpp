@@ -123,20 +123,24 @@ auto parts(Is<proto::Envelope> auto& x) {
   auto& [cluster, daemon_epoch, session_epoch, msg_no] = x;
   return std::tie(cluster, daemon_epoch, session_epoch, msg_no);
 }
+auto parts(Is<proto::SharedSlots> auto& x) {
+  auto& [number, taken] = x;
+  return std::tie(number, taken);
+}
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-         labels, troubles, address, nonce, max_unslotted, host, version, allocation, time_left] = x;
+         labels, troubles, address, nonce, max_unslotted, host, version, allocation, time_left, shared] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices,
-                  pool, labels, troubles, address, nonce, max_unslotted, host, version, allocation,
-                  time_left);
+                  pool, labels, troubles, address, nonce, max_unslotted, host, version, allocation, time_left,
+                  shared);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;
   return std::tie(key, step, silent);
 }
 auto parts(Is<proto::Beat> auto& x) {
-  auto& [progress, leaked_processes, draining, troubles, checkpoint_problem, time_left] = x;
-  return std::tie(progress, leaked_processes, draining, troubles, checkpoint_problem, time_left);
+  auto& [progress, leaked_processes, draining, troubles, checkpoint_problem, time_left, shared] = x;
+  return std::tie(progress, leaked_processes, draining, troubles, checkpoint_problem, time_left, shared);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -208,6 +212,10 @@ auto parts(Is<proto::RetryAfter> auto& x) {
 auto parts(Is<proto::Joined> auto& x) {
   auto& [name] = x;
   return std::tie(name);
+}
+auto parts(Is<proto::Wanted> auto& x) {
+  auto& [slots, number] = x;
+  return std::tie(slots, number);
 }
 auto parts(Is<proto::Refused> auto& x) {
   auto& [why, incarnation] = x;

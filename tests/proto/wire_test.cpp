@@ -63,6 +63,7 @@ TEST(Wire, NamesEveryMessage) {
   EXPECT_STREQ(name_of(FromDaemon(proto::ReadLog{})), "READ_LOG");
   EXPECT_STREQ(name_of(FromDaemon(proto::Refused{})), "REFUSED");
   EXPECT_STREQ(name_of(FromDaemon(proto::Joined{})), "JOINED");
+  EXPECT_STREQ(name_of(FromDaemon(proto::Wanted{})), "WANTED");
 }
 
 TEST(Wire, EmptyFieldsTakeNoBytes) {

@@ -69,6 +69,9 @@ WorkerStatus WorkerMachine::status() const {
   for (const engine::SlotTrouble& trouble : troubles()) {
     unusable.insert(trouble.slot);
   }
+  for (const UnusableSlot& taken : identity_.shared ? identity_.shared->taken : std::vector<UnusableSlot>()) {
+    unusable.insert(taken.slot);
+  }
   std::set<SlotIndex> busy;
   for (const auto& [key, attempt] : attempts_) {
     const bool over = attempt.exited();
@@ -472,6 +475,13 @@ void WorkerMachine::on_event(const DevicesJudged& judged, Instant now) {
   }
 }
 
+void WorkerMachine::on_event(const SlotsTaken& taken, Instant now) {
+  identity_.shared = taken;
+  if (beat_at_) {
+    beat_at_ = now;  // Others wait for the answer.
+  }
+}
+
 void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
   AttemptOutput out;
   bool is_unanswered = false;
@@ -568,6 +578,10 @@ void WorkerMachine::on_message(const proto::Hold& hold, Instant /*now*/) {
   if (AttemptMachine* attempt = find(hold.key)) {
     attempt->hold();
   }
+}
+
+void WorkerMachine::on_message(const proto::Wanted& wanted, Instant /*now*/) {
+  effects_.emplace_back(SlotsWanted{wanted.slots, wanted.number});
 }
 
 void WorkerMachine::on_message(const proto::ReadLog& request, Instant /*now*/) {
@@ -712,6 +726,17 @@ std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
     }
   }
   return all;
+}
+
+std::optional<proto::SharedSlots> WorkerMachine::shared_slots() const {
+  if (!identity_.shared) {
+    return std::nullopt;
+  }
+  proto::SharedSlots shared{.number = identity_.shared->number};
+  for (const UnusableSlot& taken : identity_.shared->taken) {
+    shared.taken.push_back({taken.slot, taken.why});
+  }
+  return shared;
 }
 
 std::string WorkerMachine::missing_slot(const jobs::LaunchSpec& spec) const {

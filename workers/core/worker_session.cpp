@@ -165,7 +165,7 @@ void WorkerMachine::on_message(const proto::Welcome& welcome, const proto::Envel
   beat_every_ = std::max(
       shortest_beat,
       Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
-  beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
+  beat_at_ = draining_ || identity_.shared ? now : now + backoff_.about(beat_every_);
   take_credit(welcome.credit);
   effects_.emplace_back(ContextsServed{welcome.http, welcome.http_key});
   checkpoint_root_ = welcome.checkpoint_root;
@@ -288,6 +288,7 @@ void WorkerMachine::send_hello(Instant now) {
   hello.max_unslotted = identity_.max_unslotted;
   hello.allocation = identity_.allocation;
   hello.time_left = time_left(now);
+  hello.shared = shared_slots();
   hello.host = identity_.host;
   hello.version = identity_.version;
   for (const auto& [key, attempt] : attempts_) {
@@ -326,6 +327,7 @@ void WorkerMachine::send_beat(Instant now) {
   beat.troubles = troubles();
   beat.checkpoint_problem = checkpoint_problem_;
   beat.time_left = time_left(now);
+  beat.shared = shared_slots();
   send(std::move(beat));
 }
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -524,6 +525,12 @@ Status Preparation::write_order() {
   program_.account = account_;
   // Only rank 0 of several workers reports, and the Determined harness reports for its trials.
   const bool reports_by_itself = spec_.rendezvous.rank == 0 && !needs_determined_harness(spec_);
+  std::set<std::string> slot_files;
+  for (const engine::SlotIndex slot : spec_.slots) {
+    if (slot.number() < machine_.slot_files.size()) {
+      slot_files.insert(machine_.slot_files[slot.number()]);
+    }
+  }
   return write_launch_order(directory_.launch(), {.program = std::move(program_),
                                                   .report_socket = sockets_.report,
                                                   .agent_socket = sockets_.agent,
@@ -531,7 +538,8 @@ Status Preparation::write_order() {
                                                   .metric = reports_by_itself ? spec_.metric : "",
                                                   .first_step = spec_.latest_step,
                                                   .checkpoint_signal = spec_.checkpoint_signal,
-                                                  .ends_without_agent = machine_.is_lent_for_a_while});
+                                                  .ends_without_agent = machine_.is_lent_for_a_while,
+                                                  .slot_files = {slot_files.begin(), slot_files.end()}});
 }
 
 }  // namespace

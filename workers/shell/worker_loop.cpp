@@ -68,7 +68,8 @@ double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
-WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& options) {
+WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& options,
+                           std::optional<SlotsTaken> shared) {
   return {.uid = state.uid(),
           .name = options.name,
           .incarnation = state.incarnation(),
@@ -86,17 +87,20 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .max_unslotted = options.max_unslotted,
           .host = options.host,
           .version = options.version,
-          .allocation = options.allocation};
+          .allocation = options.allocation,
+          .shared = std::move(shared)};
 }
 
 }  // namespace
 
-WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions options, OnEnd on_end)
+WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions options, OnEnd on_end,
+                       std::unique_ptr<SlotKeeper> slots)
     : loop_(loop),
       state_(state),
       options_(std::move(options)),
       on_end_(std::move(on_end)),
-      machine_(identity_of(state, options_), options_.rules,
+      slots_(std::move(slots)),
+      machine_(identity_of(state, options_, start_sharing()), options_.rules,
                engine::Draw(files::random_number(), engine::TrialNumber{}, "retry")),
       daemon_(
           loop, options_, [this](bool again) { push(ConnectionMade{again}); },
@@ -107,7 +111,12 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       devices_(loop, options_.devices, options_.machine.device_kind.noun, options_.look,
                [this](const DeviceReport& report) { take(report); }),
       programs_(loop, state, options_, devices_,
-                {[this](Input input) { push(std::move(input)); },
+                {[this](Input input) {
+                   if (const auto* not_started = std::get_if<ProgramNotStarted>(&input)) {
+                     free_slots_of(not_started->key);
+                   }
+                   push(std::move(input));
+                 },
                  [this](const AttemptKey& key, const Input& end, bool may_leave_container) {
                    settle(std::make_shared<EndedProgram>(EndedProgram{key, end, may_leave_container}));
                  },
@@ -210,6 +219,7 @@ void WorkerLoop::settle(const std::shared_ptr<const EndedProgram>& ended, std::s
   constexpr std::array steps{&WorkerLoop::remove_its_container, &WorkerLoop::keep_its_files,
                              &WorkerLoop::wait_for_its_devices};
   if (step == steps.size()) {
+    free_slots_of(ended->key);  // First: the daemon learns which slots it must not lease again.
     push(ended->end);
     return;
   }
@@ -267,7 +277,19 @@ void WorkerLoop::wait_for_its_devices(const EndedProgram& ended, const Next& nex
   });
 }
 
-// --- devices and metrics ---
+// --- slots, devices and metrics ---
+
+std::optional<SlotsTaken> WorkerLoop::start_sharing() {
+  return slots_ ? slots_->start({.on_taken = [this](SlotsTaken taken) { push(std::move(taken)); },
+                                 .look = [this] { devices_.look(); }})
+                : std::nullopt;
+}
+
+void WorkerLoop::free_slots_of(const AttemptKey& key) {
+  if (slots_) {
+    slots_->end(key);
+  }
+}
 
 void WorkerLoop::take(const DeviceReport& report) {
   for (std::size_t slot = 0; slot < options_.devices.size() && slot < options_.machine.devices.size();
@@ -277,6 +299,9 @@ void WorkerLoop::take(const DeviceReport& report) {
         options_.machine.devices[slot] = device.selector;  // Numbers change if a device is missing.
       }
     }
+  }
+  if (slots_) {
+    slots_->take(report);
   }
   push(DevicesJudged{with_withheld(
       unusable_slots(options_.devices, report, options_.machine.device_kind.noun), options_.withheld)});
@@ -447,7 +472,23 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   });
 }
 
+void WorkerLoop::carry_out(const StartProgram& start) {
+  const AttemptKey key = start.spec.key;
+  if (const Status begun = slots_ ? slots_->begin(key, start.spec.slots) : Status(Done{}); !begun) {
+    push(ProgramNotStarted{key, begun.error().message, true});
+    return;
+  }
+  programs_.carry_out(start);
+}
+
+void WorkerLoop::carry_out(const SlotsWanted& wanted) {
+  if (slots_) {
+    slots_->take(wanted);
+  }
+}
+
 void WorkerLoop::carry_out(const DeleteAttempt& remove) {
+  free_slots_of(remove.key);
   programs_.forget(remove.key);
   const auto spooling = spooling_.find(remove.key);
   if (spooling != spooling_.end()) {

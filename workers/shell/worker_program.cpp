@@ -18,6 +18,7 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,7 @@
 #include "hpsearch/workers/shell/own_address.hpp"
 #include "hpsearch/workers/shell/processes/control_group.hpp"
 #include "hpsearch/workers/shell/processes/process_table.hpp"
+#include "hpsearch/workers/shell/slots/slot_keeper.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -94,6 +96,9 @@ struct Arguments {
   std::string ends_from;
   double give_back = 180;
   std::optional<double> stop_within;
+  std::string share_slots;   ///< How other searches name this one; "" = it shares no slots.
+  bool slots_given = false;  ///< --slots is among the arguments.
+  std::uint64_t gpu_free = 90;
 };
 
 int fail(int status, const std::string& message) {
@@ -195,15 +200,58 @@ std::optional<std::uint64_t> cores_of_slurm_job() {
   return std::nullopt;
 }
 
-/// Processors this process may run on, at least 1.
-std::uint64_t usable_cores() {
+/// The numbers of the processors this process may run on, at least one.
+std::vector<std::size_t> usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) {
-    return 1;
+  std::vector<std::size_t> processors;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (std::size_t number = 0; number < CPU_SETSIZE; ++number) {
+      if (CPU_ISSET(number, &set)) {
+        processors.push_back(number);
+      }
+    }
   }
-  const auto cores = static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set)));
-  return cores_of_slurm_job().value_or(cores);
+  return processors.empty() ? std::vector<std::size_t>{0} : processors;
+}
+
+std::uint64_t usable_cores() {
+  return cores_of_slurm_job().value_or(usable_processors().size());
+}
+
+/// The names of the worker's slots in the slot table.
+std::vector<std::string> names_in_table(const WorkerOptions& options) {
+  std::vector<std::string> names;
+  for (const engine::SlotDevice& device : options.devices) {
+    names.push_back(device.uuid);
+  }
+  const std::vector<std::size_t> processors = usable_processors();
+  while (names.size() < options.machine.slots) {
+    names.push_back("cpu-" + std::to_string(processors[names.size() % processors.size()]));
+  }
+  return names;
+}
+
+/// --share-slots; none without it. A search inside a trial has the trial's slots, which are in use already.
+std::unique_ptr<SlotKeeper> keeper_of_slots(net::Loop& loop, const Arguments& arguments,
+                                            const WorkerState& state, WorkerOptions& options) {
+  if (arguments.share_slots.empty() || std::getenv("HPSEARCH_ATTEMPT_MARK") != nullptr) {
+    return nullptr;
+  }
+  engine::Result<SlotTable> table = SlotTable::open(slot_table_directory());
+  if (!table) {
+    net::log(net::Level::warning, "slots are not shared with other searches: " + table.error().message);
+    return nullptr;
+  }
+  SlotSharing sharing{.who = arguments.share_slots,
+                      .exact = arguments.slots_given,
+                      .gpu_free = arguments.gpu_free,
+                      .slots = names_in_table(options)};
+  for (const std::string& slot : sharing.slots) {
+    options.machine.slot_files.push_back(table->claim_file(slot, state.uid()).string());
+  }
+  return std::make_unique<SlotKeeper>(loop, *std::move(table), std::move(sharing), state.uid(),
+                                      options.devices, options.machine.device_kind.noun, options.seen);
 }
 
 std::chrono::milliseconds millis(double seconds) {
@@ -519,7 +567,11 @@ int run(Arguments arguments) {
     }
     loop.stop();
   };
-  WorkerLoop worker(loop, *state, *options, on_end);
+  std::unique_ptr<SlotKeeper> slots = keeper_of_slots(loop, arguments, *state, *options);
+  for (const SpooledAttempt& attempt : slots ? *found : std::vector<SpooledAttempt>()) {
+    slots->adopt(attempt.spec.key, attempt.spec.slots);
+  }
+  WorkerLoop worker(loop, *state, *options, on_end, std::move(slots));
   const auto stop = [&worker](int) {
     net::log(net::Level::info, "asked to stop: ending programs");
     worker.stop();
@@ -587,11 +639,20 @@ int main_of(int argc, char** argv) {
   app.add_option("--state-dir", arguments.state_directory,
                  "Directory for identity, attempts and logs (default: hpsearch-worker-HOST in "
                  "$HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch)");
-  app.add_option(
+  CLI::Option* slots = app.add_option(
       "--slots", arguments.slots.slots,
       "Slots: auto (one per device, or one per core without devices), N (the first N devices, or N CPU "
       "slots), 0,2 or GPU-UUID,… (these devices), cpu or cpu:N; …*K makes K slots of each device; a kind (" +
           kinds_in_slots() + "), alone or before : and one of these, takes its devices only (auto)");
+  app.add_option("--share-slots", arguments.share_slots,
+                 "Share the slots with all searches of this user on this machine that do so, as hpsearch run "
+                 "and hpsearch.tune: wait in order of arrival while others have them. The value names this "
+                 "search to others. With --slots, wait for nobody and only mark the slots that trials use")
+      ->type_name("NAME");
+  app.add_option("--gpu-free", arguments.gpu_free,
+                 "With --share-slots: leave out devices that have less free memory, in percent, or processes "
+                 "of other programs (90)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100}));
   app.add_option("--devices", arguments.slots.generic_names,
                  "NAME,… of devices that hpsearch cannot find; --slots selects among them")
       ->type_name("NAMES");
@@ -701,6 +762,7 @@ int main_of(int argc, char** argv) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
   arguments.joins = join.parsed();
+  arguments.slots_given = slots->count() > 0;
   hide_argument(argc, argv, arguments.invite);
   return run(std::move(arguments));
 }

@@ -152,6 +152,10 @@ std::string remarks_on(const api::Worker& worker) {
             (slot.released ? "; released, it is used nevertheless\n"
                            : "; out of use until it is healthy, or until hpsearch release\n");
   }
+  for (const api::TakenSlot& slot : worker.taken) {
+    text += "worker " + printable(worker.name) + ": slot " + std::to_string(slot.slot.number()) + ": " +
+            printable(slot.why) + "\n";
+  }
   for (const api::LeakedProcesses& leaked_processes : worker.leaked_processes) {
     text += "worker " + printable(worker.name) + ": processes of " + attempt_text(leaked_processes) +
             " survive SIGKILL in " + slots_text(leaked_processes.slots) +

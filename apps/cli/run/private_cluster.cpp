@@ -164,8 +164,7 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   return out;
 }
 
-Outcome<engine::Done> PrivateCluster::start_worker(const std::optional<std::string>& slots, const Say& say,
-                                                   const Hurry& hurry) {
+Outcome<engine::Done> PrivateCluster::start_worker(const Slots& slots, const Say& say, const Hurry& hurry) {
   if (const auto free = await_lock(state_.worker() / "lock", "the worker", say, hurry); !free) {
     return free.failure();
   }
@@ -174,8 +173,12 @@ Outcome<engine::Done> PrivateCluster::start_worker(const std::optional<std::stri
   worker.log = state_.worker_log();
   worker.argv = {find_program("hpsearch-worker"), "--daemon", workers_, "--state-dir",
                  state_.worker().string()};
-  if (slots) {
-    worker.argv.insert(worker.argv.end(), {"--slots", *slots});
+  worker.argv.insert(worker.argv.end(), {"--share-slots", slots.who});
+  if (slots.chosen) {
+    worker.argv.insert(worker.argv.end(), {"--slots", *slots.chosen});
+  }
+  if (slots.gpu_free) {
+    worker.argv.insert(worker.argv.end(), {"--gpu-free", std::to_string(*slots.gpu_free)});
   }
   if (const auto launched = launch(worker); !launched) {
     return launched.failure();

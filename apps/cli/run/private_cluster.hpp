@@ -41,9 +41,14 @@ class PrivateCluster {
   [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, Permissions permissions,
                                                      const Say& say, const Hurry& hurry);
 
-  /// Starts the worker, with these slots, or as many as it chooses. Does not wait for it to join.
-  [[nodiscard]] Outcome<engine::Done> start_worker(const std::optional<std::string>& slots, const Say& say,
-                                                   const Hurry& hurry);
+  /// The slots of the worker.
+  struct Slots {
+    std::optional<std::string> chosen{};      ///< Nothing: as many as it finds, shared with other searches.
+    std::optional<std::uint64_t> gpu_free{};  ///< Percent; nothing: as the worker has it.
+    std::string who;                          ///< How other searches of the machine name this one.
+  };
+  /// Starts the worker. Does not wait for it to join.
+  [[nodiscard]] Outcome<engine::Done> start_worker(const Slots& slots, const Say& say, const Hurry& hurry);
 
   /// Waits until no daemon or worker of an earlier command holds the directory. conflict: they do not end.
   [[nodiscard]] static Outcome<engine::Done> await_free(const StateDirectory& state, const Say& say,

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -79,9 +80,13 @@ Outcome<Done> go_on(RunSession& run, RunWatch& watch) {
       return resumed.failure();
     }
   }
-  const auto started = run.options.on_slurm
-                           ? begin_queue(run)
-                           : run.cluster->start_worker(run.options.slots, run.say(), run.hurry());
+  const auto started = run.options.on_slurm ? begin_queue(run)
+                                            : run.cluster->start_worker(
+                                                  {.chosen = run.options.slots,
+                                                   .gpu_free = run.options.gpu_free,
+                                                   .who = "search " + printable(watch.detail().name) +
+                                                          " (process " + std::to_string(::getpid()) + ")"},
+                                                  run.say(), run.hurry());
   if (!started) {
     return started.failure();
   }

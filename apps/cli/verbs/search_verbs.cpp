@@ -38,7 +38,12 @@ void add_run(VerbBuilder& build) {
   build.add_context(verb);
   verb.add_option(
       "--slots", build.given.run.slots,
-      "Slots, as hpsearch-worker takes them (default: one per GPU, or one per core without GPUs)");
+      "Slots, as hpsearch-worker takes them (default: one per GPU, or one per core without GPUs, shared with "
+      "the other searches of this user on this machine)");
+  verb.add_option("--gpu-free", build.given.run.gpu_free,
+                  "Without --slots: leave out GPUs that have less free memory, in percent, or processes of "
+                  "other programs (default: 90)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100}));
   verb.add_option("--state-dir", build.given.run.state_dir,
                   "Directory of the search (default: <stem of FILE> in $HPSEARCH_STATE_HOME, else in "
                   "$XDG_STATE_HOME/hpsearch, else in .hpsearch)");

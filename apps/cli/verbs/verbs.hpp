@@ -40,7 +40,8 @@ struct RunOptions {
   std::string file;
   std::optional<std::string> context_directory;
   std::optional<std::string> state_dir;
-  std::optional<std::string> slots;  ///< As hpsearch-worker reads them.
+  std::optional<std::string> slots;       ///< As hpsearch-worker reads them.
+  std::optional<std::uint64_t> gpu_free;  ///< Percent: see hpsearch-worker --gpu-free.
   bool on_slurm = false;  ///< Jobs of Slurm run the trials, by a queue with the settings in `queue`.
   AllocOptions queue;
   std::optional<std::string> address;  ///< A name or address of this machine that the nodes reach.

@@ -275,6 +275,10 @@ void Runtime::set_draining(engine::WorkerId worker, bool draining) {
   }
 }
 
+void Runtime::set_taken(const std::string& uid, const std::vector<engine::SlotTrouble>& taken) {
+  engine_.set_taken(uid, taken);
+}
+
 bool Runtime::is_unfit(engine::WorkerId worker, engine::Instant present) const {
   return !connected_.contains(worker) || draining_.contains(worker) || liveness_.suspect(worker, present);
 }

@@ -112,6 +112,9 @@ class Runtime {
   void heard(engine::WorkerId worker);
   void set_draining(engine::WorkerId worker,
                     bool draining);  ///< The worker takes no leases any more, connected or not.
+  /// Slots of the worker with this uid that other searches of its machine have: all of them. The next step
+  /// offers those that are free again.
+  void set_taken(const std::string& uid, const std::vector<engine::SlotTrouble>& taken);
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
 
   /// Requests of clients, from the log, with their answers.

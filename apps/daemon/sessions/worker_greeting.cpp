@@ -239,6 +239,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
       runtime_.set_draining(*known, false);  // The earlier agent was draining, not this one.
     }
   }
+  runtime_.set_taken(hello.uid, hello.shared ? hello.shared->taken : std::vector<engine::SlotTrouble>());
   // Before the step, so that it may give the worker leases at once.
   const bool was_connected = known && connected(*known);
   if (known) {
@@ -280,6 +281,7 @@ void WorkerSessions::begin_session(const net::Peer& peer, const proto::Envelope&
   counterpart.agent = Agent{hello.incarnation, hello.boot_id, hello.pid, hello.nonce};
   counterpart.about = {hello.kills_by, hello.host, hello.version};
   counterpart.checkpoint_problem.clear();
+  counterpart.shared = hello.shared ? std::optional(hello.shared->number) : std::nullopt;
   counterpart.progress.clear();
   counterpart.held.clear();
   for (const engine::HeldAttempt& held : hello.held) {

@@ -260,6 +260,26 @@ void WorkerSessions::take_beat(WorkerId worker, const proto::Beat& beat) {
   if (!no_news) {
     static_cast<void>(runtime_.perform(engine::NoteTroubles{worker, beat.troubles}));
   }
+  if (beat.shared) {
+    take_shared(worker, *beat.shared);
+  }
+}
+
+/// The step offers the slots that are free again. Its answer leaves after all orders of earlier steps: from
+/// then on, the worker gets no lease for the slots that it named.
+void WorkerSessions::take_shared(WorkerId worker, const proto::SharedSlots& shared) {
+  Counterpart& counterpart = counterparts_[worker];
+  if (std::exchange(counterpart.shared, shared.number) != shared.number) {
+    runtime_.set_taken(runtime_.engine().workers().at(worker).uid, shared.taken);
+  }
+  const auto answer = [this, worker, number = shared.number,
+                       peer = counterpart.peer](const engine::Result<Runtime::Outcome>& /*done*/) {
+    const auto found = counterparts_.find(worker);
+    if (!stopped_ && found != counterparts_.end() && found->second.welcomed && found->second.peer == peer) {
+      send(worker, proto::Wanted{runtime_.engine().slots_wanted_of(worker), number});
+    }
+  };
+  static_cast<void>(runtime_.perform(engine::CheckTimers{}, answer));
 }
 
 void WorkerSessions::end_session(const net::Peer& peer) {

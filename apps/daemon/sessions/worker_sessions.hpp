@@ -163,6 +163,7 @@ class WorkerSessions {
     std::uint64_t hello = 0;                    ///< Number of its newest HELLO, as its agent counts them.
     std::uint32_t welcomes_due = 0;             ///< Number of its HELLOs whose answers are in transit.
     bool welcomed = false;
+    std::optional<std::uint64_t> shared;  ///< SharedSlots::number of its last message that had one.
     WorkerOutbox outbox;
   };
   WorkerSessions(Runtime& runtime, Settings settings);
@@ -180,6 +181,7 @@ class WorkerSessions {
                      engine::WorkerId worker);
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
   void take_beat(engine::WorkerId worker, const proto::Beat& beat);
+  void take_shared(engine::WorkerId worker, const proto::SharedSlots& shared);
   void end_session(const net::Peer& peer);
   void end_sessions_of_the_lost();
   /// `incarnation` is that of the HELLO which this answers; 0 if it answers none.

@@ -55,6 +55,8 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
       take_those_there(worker.slots, leaked_processes.slots, key.lease);
     }
   }
+  const auto taken = applier.state.taken_by_uid.find(joined.uid);
+  worker.taken = taken == applier.state.taken_by_uid.end() ? decltype(worker.taken)() : taken->second;
   withdraw_those(worker);
   applier.state.worker_by_uid[joined.uid] = joined.worker;
   applier.state.present_slots[worker.pool] += joined.slots;
@@ -232,6 +234,7 @@ void apply(const Applier& applier, const SlotRestored& restored) {
   } else {
     worker.withdrawn.at(restored.slot).released = true;
   }
+  withdraw_those(worker);
   note_vacancy(applier.state, worker);
   applier.touch_all();
 }
@@ -277,6 +280,9 @@ void withdraw_those(WorkerRecord& worker) {
     if (!withdrawn.released) {
       worker.slots.withdraw(slot);
     }
+  }
+  for (const auto& [slot, who] : worker.taken) {
+    worker.slots.withdraw(slot);
   }
 }
 

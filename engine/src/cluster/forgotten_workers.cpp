@@ -61,6 +61,7 @@ void apply(const Applier& applier, const WorkerForgotten& forgotten) {
   state.worker_by_uid.erase(worker.uid);
   state.vacancies.remove(forgotten.worker);
   state.suspects.erase(forgotten.worker);
+  state.taken_by_uid.erase(worker.uid);
   state.agenda.resting.erase(forgotten.worker);
   std::erase_if(state.agenda.delayed,
                 [&](const Agenda::DelayedStart& start) { return start.worker == forgotten.worker; });

@@ -33,10 +33,11 @@ struct EngineState {
   std::map<WorkerId, WorkerRecord> workers;
   std::map<WorkerId, ForgottenWorker> forgotten_workers;  ///< None of them is among `workers`.
   std::map<std::string, WorkerId> worker_by_uid;
-  WorkerId last_worker;           ///< The highest number given.
-  std::set<WorkerId> suspects;    ///< Set by the shell, not journaled.
-  bool trusts_workers = false;    ///< The same.
-  bool skips_first_look = false;  ///< The same.
+  WorkerId last_worker;                                                  ///< The highest number given.
+  std::set<WorkerId> suspects;                                           ///< Set by the shell, not journaled.
+  std::map<std::string, std::map<SlotIndex, std::string>> taken_by_uid;  ///< The same: WorkerRecord::taken.
+  bool trusts_workers = false;                                           ///< The same.
+  bool skips_first_look = false;                                         ///< The same.
   std::uint64_t most_ends = 512;  ///< The same. In a step: well below a millisecond.
   Vacancies vacancies;            ///< Free slots of the workers that are present and not suspect.
   std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.
@@ -103,7 +104,7 @@ void offer_again(EngineState& state, WorkspaceRecord& workspace);
 /// The workspace of that name, which is new if no command named it before.
 WorkspaceRecord& workspace_named(EngineState& state, std::string_view name);
 
-/// Takes the slots in trouble out of its ledger, which is new.
+/// Takes the slots in trouble, and those that others have, out of its ledger.
 void withdraw_those(WorkerRecord& worker);
 
 /// It gets no leases before WorkerRecord::rests_until.

@@ -129,6 +129,7 @@ struct SlotSum {
   std::uint64_t most_free = 0;  ///< On one worker.
   std::uint64_t largest = 0;    ///< All slots of one worker.
   std::uint64_t withdrawn = 0;
+  std::vector<TakenSlots> taken;
   std::uint64_t quarantined = 0;     ///< Workers.
   std::uint64_t draining = 0;        ///< Workers that are not in quarantine.
   std::uint64_t usable = 0;          ///< Workers that may get leases.
@@ -158,6 +159,18 @@ SlotSum sum_of_slots(const Workers& workers, const ResourcesConfig& wanted) {
     sum.withdrawn +=
         static_cast<std::uint64_t>(std::count_if(worker.withdrawn.begin(), worker.withdrawn.end(),
                                                  [](const auto& slot) { return !slot.second.released; }));
+    for (const auto& [slot, why] : worker.taken) {
+      if (!worker.slots.is_free(slot)) {
+        continue;  // One of its own trials has it still.
+      }
+      const auto known = std::find_if(sum.taken.begin(), sum.taken.end(),
+                                      [&why = why](const TakenSlots& taken) { return taken.why == why; });
+      if (known == sum.taken.end()) {
+        sum.taken.push_back({1, why});
+      } else {
+        ++known->slots;
+      }
+    }
   }
   return sum;
 }
@@ -229,7 +242,7 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   if (const auto back = first_back(workers, resources, now)) {
     return WaitForRestingWorkers{*back - now};
   }
-  const SlotSum sum = sum_of_slots(workers, resources);
+  SlotSum sum = sum_of_slots(workers, resources);
   std::optional<WantedWorkers> wanted = wanted_workers(resources, workers);
   if (need == 0 ? sum.usable == 0 : sum.total == 0) {
     return sum.quarantined + sum.draining == 0
@@ -243,7 +256,8 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
     return wait_for_workers(resources, workers, {need, sum.largest, std::move(wanted)});
   }
   if (sum.most_free < need) {
-    return WaitForFreeSlots{sum.free, sum.total, sum.withdrawn, sum.most_free, need, std::move(wanted)};
+    return WaitForFreeSlots{sum.free, sum.total,         sum.withdrawn,       sum.most_free,
+                            need,     std::move(wanted), std::move(sum.taken)};
   }
   const bool fits = std::any_of(workers.begin(), workers.end(), [&resources](const auto& entry) {
     return has_room(entry.second, resources);

@@ -100,6 +100,70 @@ TEST_F(SlotInTrouble, IsNotLeasedAgainWhenItsHolderHasEnded) {
   expect_replay_stands_here(cluster);
 }
 
+// --- slots that other searches of the machine have ---
+
+class TakenSlot : public SlotInTrouble {
+ protected:
+  void take(const std::vector<std::uint64_t>& slots) {
+    std::vector<SlotTrouble> taken;
+    for (const std::uint64_t slot : slots) {
+      taken.push_back({SlotIndex(slot), "in use by search lr (process 12)"});
+    }
+    cluster.engine.set_taken("a", taken);
+    cluster.step(CheckTimers{});
+  }
+};
+
+TEST_F(TakenSlot, GetsNoLeasesUntilItIsFreeAndLeavesNoEvent) {
+  take({0});
+  const ExperimentId id = cluster.create(random_config(3, 0));
+  ASSERT_EQ(cluster.attempts.size(), 1U);
+  EXPECT_EQ(cluster.attempts.begin()->second.spec.slots, Slots{SlotIndex{1}});
+  EXPECT_EQ(cluster.engine.slots_wanted_of(worker), 1U);
+  const Lsn before = cluster.engine.last_lsn();
+  take({});
+  EXPECT_EQ(cluster.trial(id, 1).live->slots, Slots{SlotIndex{0}});
+  EXPECT_EQ(cluster.engine.last_lsn().number(), before.number() + 2) << "the trial and its lease";
+  EXPECT_TRUE(record().withdrawn.empty());
+  expect_replay_stands_here(cluster);
+}
+
+TEST_F(TakenSlot, IsKeptByItsHolderAndNotLeasedAgain) {
+  const ExperimentId id = cluster.create(random_config(4, 0));
+  take({0, 1});
+  EXPECT_EQ(record().slots.held(), 2U);
+  ExitReport exit;
+  exit.cause = ExitReport::Cause::lost;
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.send(key, exit);
+  cluster.attempts.erase(key);
+  EXPECT_EQ(record().slots.free(), 0U);
+  const auto wait = std::get<WaitForFreeSlots>(why(cluster, id, 0));
+  EXPECT_EQ(wait.total, 2U);
+  EXPECT_EQ(wait.out_of_use, 0U);
+  ASSERT_EQ(wait.taken.size(), 1U);
+  EXPECT_EQ(wait.taken[0].slots, 1U) << "its own trial has the other one";
+  EXPECT_EQ(wait.taken[0].why, "in use by search lr (process 12)");
+}
+
+TEST_F(TakenSlot, IsKnownBeforeItsWorkerJoins) {
+  cluster.create(random_config(8, 0));
+  const std::size_t before = cluster.attempts.size();
+  cluster.engine.set_taken("b",
+                           {{SlotIndex{0}, "in use by search lr"}, {SlotIndex{1}, "in use by search lr"}});
+  cluster.step(offer("b", 2));
+  EXPECT_EQ(cluster.attempts.size(), before);
+}
+
+TEST_F(TakenSlot, WantsNothingWhenNoTrialWaits) {
+  take({0, 1});
+  EXPECT_EQ(cluster.engine.slots_wanted_of(worker), 0U);
+  cluster.create(random_config(1, 0));
+  EXPECT_EQ(cluster.engine.slots_wanted_of(worker), 1U);
+  take({});
+  EXPECT_EQ(cluster.engine.slots_wanted_of(worker), 0U);
+}
+
 TEST_F(SlotInTrouble, IsReportedOnJoiningBeforeAnythingIsLeased) {
   const ExperimentId id = cluster.create(random_config(8, 0));
   const std::size_t before = cluster.attempts.size();

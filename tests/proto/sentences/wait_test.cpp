@@ -89,10 +89,15 @@ TEST(WaitText, Clients) {
 
 TEST(WaitText, Slots) {
   EXPECT_EQ(
-      why_trial_waits(WaitForFreeSlots{0, 2, 1, 0, 1, std::nullopt}),
+      why_trial_waits(WaitForFreeSlots{0, 2, 1, 0, 1, std::nullopt, {}}),
       "0 of 2 slots are free, 1 out of use (hpsearch workers shows the reasons), at most 0 on one worker, "
       "and a trial needs 1");
-  EXPECT_EQ(why_trial_waits(WaitForFreeSlots{0, 1, 0, 0, 1, WantedWorkers{"big", {}}}),
+  EXPECT_EQ(
+      why_trial_waits(WaitForFreeSlots{
+          0, 3, 0, 0, 1, std::nullopt, {{2, "in use by search lr (process 12)"}, {1, "promised to x"}}}),
+      "0 of 3 slots are free, 2 in use by search lr (process 12), 1 promised to x, at most 0 on one "
+      "worker, and a trial needs 1");
+  EXPECT_EQ(why_trial_waits(WaitForFreeSlots{0, 1, 0, 0, 1, WantedWorkers{"big", {}}, {}}),
             "0 of 1 slot in resource pool \"big\" is free, at most 0 on one worker, and a trial needs 1");
   EXPECT_EQ(why_trial_waits(WaitForDevices{2, 4, 2, std::nullopt}),
             "2 of 4 slots are free, but a trial needs 2 on different devices of one worker");

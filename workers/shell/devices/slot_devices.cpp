@@ -28,8 +28,7 @@ SlotDevices::SlotDevices(net::Loop& loop, const std::vector<engine::SlotDevice>&
       use_(devices, noun) {
   if (!look.command.empty() && !devices.empty()) {
     watch_ = std::make_unique<DeviceWatch>(loop_, look);
-    next_look_ = loop_.every(look.every,
-                             [this] { watch_->ask([this](const DeviceReport& report) { take(report); }); });
+    next_look_ = loop_.every(look.every, [this] { this->look(); });
   }
 }
 
@@ -37,6 +36,12 @@ void SlotDevices::hold(const AttemptKey& key, const std::vector<engine::SlotInde
                        std::vector<std::string> marks, bool had_leaked_processes) {
   if (watch_) {
     use_.began(key, slots, std::move(marks), had_leaked_processes);
+  }
+}
+
+void SlotDevices::look() {
+  if (watch_) {
+    watch_->ask([this](const DeviceReport& report) { take(report); });
   }
 }
 

@@ -192,6 +192,7 @@ Status find_slots(const SlotArguments& arguments, WorkerOptions& options) {
     options.devices.push_back(slot_device(usable[device]));
   }
   options.unusable = unusable_slots(options.devices, found.report, noun);
+  options.seen = found.report;
   log_devices(found, usable, *plan);
   return engine::Done{};
 }

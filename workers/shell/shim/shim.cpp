@@ -19,6 +19,7 @@
 #include "hpsearch/workers/core/malformed_report.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/shim/local_socket.hpp"
+#include "hpsearch/workers/shell/slots/slot_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -97,6 +98,11 @@ Status Shim::start(Descriptor agent) {
 }
 
 Status Shim::launch(LaunchOrder order) {
+  Result<std::vector<Descriptor>> slots = hold_claims(order.slot_files);
+  if (!slots) {
+    return slots.error();
+  }
+  slots_ = *std::move(slots);
   if (Status listening = listen_to_agents(order.agent_socket); !listening) {
     return listening;
   }

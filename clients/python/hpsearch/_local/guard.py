@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import selectors
 import signal
@@ -76,6 +77,13 @@ def daemon_words(state: pathlib.Path) -> List[str]:
     return words if has_files_of_nodes(state) else words + ["--no-kept-files"]
 
 
+def worker_words(state: pathlib.Path, daemon: str, slots: Optional[str]) -> List[str]:
+    """The command of the private worker. Without `slots` it shares those of the machine with other searches."""
+    who = "searches of {} (process {})".format(state.name, os.getppid())
+    return [str(programs() / "hpsearch-worker"), "--daemon", daemon, "--state-dir", str(state / "worker"),
+            "--share-slots", who] + (["--slots", slots] if slots else [])
+
+
 def has_files_of_nodes(state: pathlib.Path) -> bool:
     """Whether jobs of Slurm ran trials of `hpsearch run`, whose files only the daemon has."""
     try:
@@ -96,9 +104,7 @@ def main(arguments: List[str]) -> int:
     try:
         answer = _await_daemon(asked.state, daemon)
         if not asked.no_worker:
-            worker = _Program([str(programs() / "hpsearch-worker"), "--daemon", str(answer["workers"]), "--state-dir",
-                               str(asked.state / "worker")] + (["--slots", asked.slots] if asked.slots else []),
-                              asked.state / "worker.log")
+            worker = _Program(worker_words(asked.state, str(answer["workers"]), asked.slots), asked.state / "worker.log")
         print(answer["socket"], flush=True)
         with selectors.DefaultSelector() as selector:
             selector.register(sys.stdin, selectors.EVENT_READ)

@@ -1570,6 +1570,13 @@ export interface components {
             /** @description Seed if the file has none: 0 to 2147483647; missing: random. */
             readonly seed?: number;
         };
+        /** @description A slot that another search of the worker's machine has. */
+        readonly TakenSlot: {
+            /** @description Number of the slot on the worker. */
+            readonly slot: number;
+            /** @description Which search has it, or gets it next, or why it is left out. */
+            readonly why: string;
+        };
         /** @description Which attempts held the slots, and when. */
         readonly Timeline: {
             /** @description The attempts on these slots; missing if there are too many, then `bins` is there. */
@@ -1975,6 +1982,8 @@ export interface components {
             readonly slots_withdrawn: number;
             /** @description Whether the worker has no session or was silent for 45 s; it gets no new trials then. */
             readonly suspect: boolean;
+            /** @description The slots that other searches of its machine have; empty unless it shares its slots. */
+            readonly taken: readonly components["schemas"]["TakenSlot"][];
             /** @description Number of its attempts without a slot. */
             readonly unslotted: number;
             /** @description Version of its program; null if it has not connected since the daemon was started. */
@@ -2137,6 +2146,7 @@ export type Storage = components['schemas']['Storage'];
 export type StoreCopy = components['schemas']['StoreCopy'];
 export type StoredContext = components['schemas']['StoredContext'];
 export type Submission = components['schemas']['Submission'];
+export type TakenSlot = components['schemas']['TakenSlot'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineBar = components['schemas']['TimelineBar'];
 export type TimelineBins = components['schemas']['TimelineBins'];

@@ -111,6 +111,15 @@ class Engine {
   /// A worker that is silent gets no new leases until it is heard of again. Not journaled.
   void set_suspect(WorkerId worker, bool suspect);
 
+  /// The worker with this uid shares its slots with other searches of its machine, and these are theirs now:
+  /// all of them. They get no new leases; who holds one keeps it. Also for a worker that is yet to join. Not
+  /// journaled.
+  void set_taken(const std::string& uid, const std::vector<SlotTrouble>& taken);
+
+  /// How many slots the first trial in line takes that would start on this worker if they were free; 0: no
+  /// trial waits for its slots.
+  [[nodiscard]] std::uint64_t slots_wanted_of(WorkerId worker) const;
+
   /// So many trials that do not run end in one step (512 unless said; at least 1), others in the next. Not
   /// journaled.
   void set_most_ends(std::uint64_t trials) noexcept;

@@ -101,6 +101,9 @@ struct WorkerRecord {
   Instant lost_at{};                  ///< While it is not present.
   std::set<AttemptKey> may_return{};  ///< Lost while it was silent; nothing has their places yet.
   std::map<SlotIndex, WithdrawnSlot> withdrawn{};  ///< Slots in trouble. Those not released get no leases.
+  /// Slots that other searches of its machine have now, each with who has it (Engine::set_taken). They get no
+  /// leases. Not in the log.
+  std::map<SlotIndex, std::string> taken{};
   std::string allocation{};        ///< The allocation that it runs in, as "gpu/17"; "" = none.
   std::optional<WorkerEnd> end{};  ///< Nothing: no end is known.
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
@@ -105,6 +106,11 @@ struct WaitForGang {  ///< And too few workers have their part of the slots free
   std::uint64_t ready = 0;  ///< Workers with this number of free slots.
 };
 
+struct TakenSlots {
+  std::uint64_t slots = 0;
+  std::string why;  ///< "in use by search lr (process 12)"
+};
+
 struct WaitForFreeSlots {  ///< Every worker has too few free ones.
   std::uint64_t free = 0;
   std::uint64_t total = 0;
@@ -112,6 +118,7 @@ struct WaitForFreeSlots {  ///< Every worker has too few free ones.
   std::uint64_t most_on_one_worker = 0;  ///< Free ones.
   std::uint64_t slots_per_trial = 0;
   std::optional<WantedWorkers> wanted;
+  std::vector<TakenSlots> taken{};  ///< By other searches of the machine, as their workers say.
 };
 
 struct WaitForDevices {  ///< Enough slots of one worker are free, but too few of them on different devices.

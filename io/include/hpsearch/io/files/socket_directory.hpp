@@ -2,11 +2,17 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::files {
+
+/// Makes a directory with access only for this user (0700), or checks the one that is there. unavailable: it
+/// can't be made, or something there is another user's, open to others, or no directory; the sentence ends
+/// with `remedy`, what to do instead of removing it.
+[[nodiscard]] engine::Status make_for_this_user(const std::string& path, std::string_view remedy);
 
 /// A short directory on a local file system for the Unix sockets of a state directory that can't have them:
 /// $XDG_RUNTIME_DIR/hpsearch/HASH, or /tmp/hpsearch-UID/HASH if that variable names no private

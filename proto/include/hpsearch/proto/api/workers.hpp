@@ -72,6 +72,17 @@ struct WithdrawnSlot {
   }
 };
 
+struct TakenSlot {
+  static constexpr Schema schema{"TakenSlot", "A slot that another search of the worker's machine has."};
+  engine::SlotIndex slot{};
+  std::string why{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("slot", self.slot, "Number of the slot on the worker.");
+    fields("why", self.why, "Which search has it, or gets it next, or why it is left out.");
+  }
+};
+
 struct HeldAttempt : AttemptName {
   static constexpr Schema schema{"HeldAttempt",
                                  "An attempt that runs on the worker and is not in the store."};
@@ -107,6 +118,7 @@ struct Worker {
   std::optional<std::string> allocation{};
   std::optional<double> ends_at{};
   std::vector<WithdrawnSlot> withdrawn{};
+  std::vector<TakenSlot> taken{};
   std::optional<std::string> quarantined{};
   bool draining = false;
   std::vector<AttemptName> attempts{};
@@ -143,6 +155,8 @@ struct Worker {
     fields("ends_at", self.ends_at,
            "When its allocation ends, in seconds since the epoch; null: no end is known.");
     fields("withdrawn", self.withdrawn, "The slots with a problem.");
+    fields("taken", self.taken,
+           "The slots that other searches of its machine have; empty unless it shares its slots.");
     fields("quarantined", self.quarantined,
            "Why the worker gets no trials until it is released; null: it is not in quarantine.");
     fields("draining", self.draining, "Whether it gets no new trials; those that run there go on.");

@@ -38,6 +38,11 @@ struct Envelope {
 
 // --- worker → daemon ---
 
+/// The slots of a worker that shares them with other searches of its machine.
+struct SharedSlots {
+  std::uint64_t number = 0;                  ///< Grows with each change; WANTED repeats it.
+  std::vector<engine::SlotTrouble> taken{};  ///< All that others have, or get next.
+};
 struct Hello {
   std::uint64_t speaks_from = oldest_wire_version;
   std::uint64_t speaks_to = wire_version;
@@ -62,6 +67,7 @@ struct Hello {
   std::string version{};                         ///< The version of its program.
   std::string allocation{};                      ///< The allocation of this worker, as "gpu/17"; "" = none.
   std::optional<engine::TimeLeft> time_left{};   ///< Nothing: no end is known.
+  std::optional<SharedSlots> shared{};           ///< Nothing: its slots are its own.
 };
 /// How far a running program is, from its last report.
 struct Progress {
@@ -77,6 +83,7 @@ struct Beat {
   /// Why it can't store checkpoints in WELCOME's directory, or "".
   std::string checkpoint_problem{};
   std::optional<engine::TimeLeft> time_left{};  ///< As in Hello, now.
+  std::optional<SharedSlots> shared{};          ///< As in Hello, now.
 };
 struct Started {
   engine::AttemptKey key;
@@ -181,8 +188,13 @@ struct Refused {
 struct Joined {
   std::string name;  ///< How the worker is called.
 };
+/// For a worker that shares its slots. Leases sent after this take no slot that it named as taken.
+struct Wanted {
+  std::uint64_t slots = 0;   ///< The slots of the first trial that waits for some there; 0 = none waits.
+  std::uint64_t number = 0;  ///< The highest SharedSlots::number that came.
+};
 using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter,
-                                Refused, Joined>;
+                                Refused, Joined, Wanted>;
 
 template <class Message>
 struct Framed {

@@ -107,6 +107,11 @@ struct ProgramLost {
 struct DevicesJudged {
   std::vector<UnusableSlot> unusable;
 };
+/// The slots that other searches of the machine have, or get next. `number` grows with each change.
+struct SlotsTaken {
+  std::uint64_t number = 0;
+  std::vector<UnusableSlot> taken;
+};
 /// The answer to ProbeDisk: why the worker's files can't be written, or "".
 struct DiskProbed {
   std::string why;
@@ -162,11 +167,12 @@ struct LeaveAsked {};
 /// Only time has passed.
 struct TimePassed {};
 
-using Input = std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramStarted, ProgramNotStarted,
-                           ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
-                           ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten,
-                           LogWasRead, LogHandedOver, SendingFiles, StopAsked, LeaveAsked, TimePassed,
-                           DevicesJudged, DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned>;
+using Input =
+    std::variant<FrameReceived, SendRefused, ConnectionMade, ProgramStarted, ProgramNotStarted,
+                 ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
+                 ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead,
+                 LogHandedOver, SendingFiles, StopAsked, LeaveAsked, TimePassed, DevicesJudged, SlotsTaken,
+                 DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned>;
 
 // --- effects, carried out in order ---
 
@@ -263,6 +269,11 @@ struct CheckCheckpointRoot {
 };
 /// Ask the other scheduler how long the allocation lasts. Answered by TimeLeftLearned.
 struct AskTimeLeft {};
+/// The daemon leases none of the slots that SlotsTaken `number` named.
+struct SlotsWanted {
+  std::uint64_t slots = 0;  ///< The first trial that waits takes so many; 0: none waits for slots here.
+  std::uint64_t number = 0;
+};
 /// A message for the operator.
 struct Notice {
   enum class Level : std::uint8_t { info, warning, error };
@@ -278,6 +289,6 @@ struct EndAgent {
 using Effect = std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram,
                             AnswerProgram, AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection,
                             ReadLogPart, HandOverLog, Notice, EndAgent, ContextsServed, RememberDaemon,
-                            ProbeDisk, CheckCheckpointRoot, AskTimeLeft>;
+                            ProbeDisk, CheckCheckpointRoot, AskTimeLeft, SlotsWanted>;
 
 }  // namespace hpsearch::workers

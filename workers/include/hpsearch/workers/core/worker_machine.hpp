@@ -34,10 +34,11 @@ struct WorkerIdentity {
   std::uint64_t nonce =
       0;  ///< Random, for this start: copies of an agent in containers may have the same pid.
   std::optional<std::uint64_t>
-      max_unslotted{};       ///< The maximum number of attempts without slots; nothing = no limit.
-  std::string host{};        ///< The name of its machine.
-  std::string version{};     ///< The version of its program.
-  std::string allocation{};  ///< The allocation of this worker, as "gpu/17"; "" = none.
+      max_unslotted{};                 ///< The maximum number of attempts without slots; nothing = no limit.
+  std::string host{};                  ///< The name of its machine.
+  std::string version{};               ///< The version of its program.
+  std::string allocation{};            ///< The allocation of this worker, as "gpu/17"; "" = none.
+  std::optional<SlotsTaken> shared{};  ///< Its slots are shared: those that others have at the start.
 };
 
 struct WorkerRules {
@@ -143,6 +144,7 @@ class WorkerMachine {
   void on_event(const LeaveAsked& asked, engine::Instant now);
   void on_event(const TimePassed& passed, engine::Instant now);
   void on_event(const DevicesJudged& judged, engine::Instant now);
+  void on_event(const SlotsTaken& taken, engine::Instant now);
   void on_event(const DiskProbed& probed, engine::Instant now);
   void on_event(const CheckpointRootChecked& checked, engine::Instant now);
 
@@ -156,6 +158,7 @@ class WorkerMachine {
   void on_message(const proto::Hold& hold, engine::Instant now);
   void on_message(const proto::Resync& resync, engine::Instant now);
   void on_message(const proto::ReadLog& request, engine::Instant now);
+  void on_message(const proto::Wanted& wanted, engine::Instant now);
   void on_message(const proto::RetryAfter& retry, const proto::Envelope& envelope, engine::Instant now);
   void on_message(const proto::Refused& refused, const proto::Envelope& envelope, engine::Instant now);
 
@@ -176,6 +179,7 @@ class WorkerMachine {
   /// Why programs in these slots can't be trusted, or "".
   [[nodiscard]] std::string problem_of(const jobs::LaunchSpec& spec, bool broken_only) const;
   [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
+  [[nodiscard]] std::optional<proto::SharedSlots> shared_slots() const;
   void end_on_broken_slots(AttemptOutput& out);
   void suspect_disk(const std::string& why, engine::Instant now,
                     const std::optional<engine::AttemptKey>& of = std::nullopt);

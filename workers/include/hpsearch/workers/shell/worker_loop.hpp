@@ -18,6 +18,7 @@
 #include "hpsearch/workers/shell/daemon_connection.hpp"
 #include "hpsearch/workers/shell/devices/slot_devices.hpp"
 #include "hpsearch/workers/shell/running_programs.hpp"
+#include "hpsearch/workers/shell/slots/slot_keeper.hpp"
 #include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 #include "hpsearch/workers/shell/transfer/file_delivery.hpp"
 #include "hpsearch/workers/shell/transfer/kept_files.hpp"
@@ -35,7 +36,9 @@ class WorkerLoop {
  public:
   using OnEnd = std::function<void(bool failed, const std::string& why)>;
 
-  WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions options, OnEnd on_end);
+  /// `slots`: its part in the slot table of the machine; none: it takes no part.
+  WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions options, OnEnd on_end,
+             std::unique_ptr<SlotKeeper> slots = nullptr);
   ~WorkerLoop();
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
@@ -79,6 +82,8 @@ class WorkerLoop {
   void carry_out(const ProbeDisk& probe);
   void carry_out(const CheckCheckpointRoot& check);
   void carry_out(const AskTimeLeft& ask);
+  void carry_out(const SlotsWanted& wanted);
+  void carry_out(const StartProgram& start);
   void carry_out(const auto& of_a_program) { programs_.carry_out(of_a_program); }
   [[nodiscard]] engine::Status remember();
 
@@ -87,6 +92,8 @@ class WorkerLoop {
   void keep_its_files(const EndedProgram& ended, const Next& next);
   void wait_for_its_devices(const EndedProgram& ended, const Next& next);
 
+  [[nodiscard]] std::optional<SlotsTaken> start_sharing();
+  void free_slots_of(const engine::AttemptKey& key);
   void take(const DeviceReport& report);
   [[nodiscard]] WorkerMetricsSources metrics() const;
   void remove_condemned();
@@ -95,6 +102,7 @@ class WorkerLoop {
   const WorkerState& state_;
   WorkerOptions options_;
   OnEnd on_end_;
+  std::unique_ptr<SlotKeeper> slots_;  ///< None if it takes no part in the slot table.
   WorkerMachine machine_;
   std::deque<Input> inputs_;
   bool working_ = false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hpsearch/io/zmq/zmq_port.hpp"
+#include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/core/launch/launch_environment.hpp"
 #include "hpsearch/workers/core/worker_machine.hpp"
 #include "hpsearch/workers/shell/devices/device_watch.hpp"
@@ -42,6 +43,7 @@ struct WorkerOptions {
   std::string metrics{};                      ///< The address "HOST:PORT" of its metrics; "" = none.
   std::uint64_t max_unslotted = 0;            ///< The maximum number of attempts without slots.
   std::string allocation{};                   ///< The allocation of this worker, as "gpu/17"; "" = none.
+  DeviceReport seen{};                        ///< The report of the devices at the start.
 };
 
 }  // namespace hpsearch::workers

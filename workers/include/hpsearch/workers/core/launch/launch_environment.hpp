@@ -26,7 +26,8 @@ struct LentMachine {
   std::string ranks_host = {};        ///< The path of hpsearch-ranks.
   jobs::DeviceKind device_kind = {};  ///< The kind of `devices`.
   RunAs run_as = {};
-  bool is_lent_for_a_while = false;  ///< By an allocation: no program may outlive the worker there.
+  bool is_lent_for_a_while = false;          ///< By an allocation: no program may outlive the worker there.
+  std::vector<std::string> slot_files = {};  ///< By slot: its file in the slot table; empty: it is in none.
 };
 
 /// A program to start, and the files that it reads.

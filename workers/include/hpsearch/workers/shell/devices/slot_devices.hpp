@@ -39,6 +39,9 @@ class SlotDevices {
   void wait_until_free(const engine::AttemptKey& key, std::function<void()> on_free,
                        std::function<void(const std::string& why)> on_stuck);
 
+  /// Asks the driver now; OnReport gets the answer.
+  void look();
+
   [[nodiscard]] const DeviceReport& last_report() const noexcept { return last_report_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/units.hpp"
@@ -19,8 +20,9 @@ struct LaunchOrder {
   std::map<std::string, std::string> metric_patterns;
   std::string metric;  ///< The search's metric, if this program should report it; "" otherwise.
   engine::Units first_step{};
-  std::string checkpoint_signal{};  ///< "SIGUSR1", "SIGUSR2", or "" = none.
-  bool ends_without_agent = false;  ///< A minute after its agent has ended, unless another one comes.
+  std::string checkpoint_signal{};        ///< "SIGUSR1", "SIGUSR2", or "" = none.
+  bool ends_without_agent = false;        ///< A minute after its agent has ended, unless another one comes.
+  std::vector<std::string> slot_files{};  ///< The shim locks these as long as the attempt lasts (SlotTable).
 };
 
 void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
@@ -32,6 +34,7 @@ void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
   fields("first_step", order.first_step);
   fields.maybe("checkpoint_signal", order.checkpoint_signal);
   fields.maybe("ends_without_agent", order.ends_without_agent);
+  fields.maybe("slot_files", order.slot_files);
 }
 
 engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);

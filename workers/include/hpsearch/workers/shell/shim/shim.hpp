@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/core/line_thinning.hpp"
@@ -131,6 +132,7 @@ class Shim {
   int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;
   bool asked_ = false;
+  std::vector<Descriptor> slots_;        ///< Locks in the slot table.
   std::unique_ptr<SpareProgram> spare_;  ///< Or none.
   std::unique_ptr<ProgramShim> programs_;
 };
