@@ -294,7 +294,8 @@ class StateText {
     const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
                  max_unslotted, quarantined, quarantines, draining, probation, marks, failed_starts,
                  start_failures, last_start_failure, rests_until, leaked, adopted, disowned, devices, pool,
-                 labels, lost_at, may_return, withdrawn, allocation, end] = x;
+                 labels, lost_at, may_return, withdrawn, taken, allocation, end] = x;
+    static_cast<void>(taken);  // Not in the log.
     all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
         quarantined, quarantines, draining, probation, marks, failed_starts, start_failures,
         last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels, lost_at,

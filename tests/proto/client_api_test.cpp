@@ -276,7 +276,7 @@ TEST(ClientApi, Worker) {
       R"("heard_at":null,"host":null,"id":7,"incarnation":2,"kills_by":"","labels":{},"leaked_processes":[],)"
       R"("max_unslotted":null,"name":"gpu-7","on_hold":[],"pool":"default","present":true,"probation":null,"quarantined":null,)"
       R"("resting":null,"slot_kind":"gpu","slots":4,"slots_held":1,"slots_quarantined":0,"slots_withdrawn":0,"suspect":false,)"
-      R"("unslotted":0,"version":null,"withdrawn":[]})");
+      R"("taken":[],"unslotted":0,"version":null,"withdrawn":[]})");
 }
 
 TEST(ClientApi, SlotsOfLeakedProcessesAreNotUnderLease) {

@@ -81,9 +81,12 @@ class SharedSlots(harness.Case):
         return [line for line in self.ledger.of("start") if line["search"] == name]
 
     def test_two_searches_never_train_more_than_the_machine_has_slots_and_both_end(self):
-        first = self.search("first")
-        self.wait_for_starts(1, first)
-        second = self.search("second")
+        first = self.search("first", seconds=600)
+        self.wait_for_starts(2, first)
+        second = self.search("second", seconds=600)
+        harness.wait_for(lambda: self.starts_of("second") or "no trial runs" in second.said(), "the second search",
+                         second.said)
+        self.go.touch()
         self.wait_until_over(first, second)
         self.assertEqual([len(self.starts_of("first")), len(self.starts_of("second"))], [4, 4])
         self.assertLessEqual(self.ledger.most_at_once(), 2)
