@@ -52,6 +52,7 @@ GROUPS = [
     ("Callbacks", ["callbacks.keras:KerasCallback", "callbacks.lightning:LightningCallback",
                    "callbacks.transformers:TransformersCallback", "callbacks.xgboost:XGBoostCallback",
                    "callbacks.lightgbm:LightGBMCallback"]),
+    ("transformers", ["transformers:HpsearchBackend"]),
     ("Engine in process", ["search:Search", "search:Work", "search:Best", "search:SearchError"]),
     ("scikit-learn", ["sklearn:HpsearchCV"]),
     ("Optuna", ["optuna:objective", "optuna:Objective", "optuna:OptunaTrial", "optuna:to_study", "optuna:import_study"]),
@@ -61,7 +62,7 @@ MADE = {"FunctionTrial", "Client", "KerasCallback", "LightningCallback", "Transf
         "LightGBMCallback", "Search", "HpsearchCV"}
 # Public names that are described with another one, and modules.
 WITHOUT_ENTRY = {"hpsearch": {"__version__", "CONTINUE", "PAUSE", "STOP", "Search", "aio", "optuna"}}
-MODULES = ["", "aio", "search", "sklearn", "optuna", "callbacks"]
+MODULES = ["", "aio", "search", "sklearn", "optuna", "callbacks", "transformers"]
 
 
 class Module:
