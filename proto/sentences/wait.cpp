@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/experiment/first_failures.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/proto/sentences/words.hpp"
 
@@ -96,7 +95,7 @@ struct WhyTrialWaits {
     return (wait.failed == 0
                 ? "the first attempts have only just started"
                 : counted(wait.failed, "attempt") + " failed in the same way (" + wait.why + ")") +
-           "; " + until + ", no more than " + std::to_string(engine::most_equal_failures) + " are started";
+           "; " + until + ", no more than " + std::to_string(wait.most) + " are started";
   }
 
   std::string operator()(const engine::WaitForMaxSlots& wait) const {

@@ -331,6 +331,21 @@ TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
   EXPECT_EQ(record().trials.size(), 2U);
 }
 
+TEST_F(FirstFailures, AnExperimentSaysHowManyPauseIt) {
+  begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}, {"pause_on_failures", 8}}));
+  EXPECT_EQ(fail_all(), 8);
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_TRUE(record().reason.starts_with("its first 8 attempts failed in the same way")) << record().reason;
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, NothingPausesASearchThatSaysNever) {
+  begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}, {"pause_on_failures", 0}}));
+  EXPECT_EQ(fail_all(), 20);
+  EXPECT_NE(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().trials.size(), 20U);
+}
+
 // A daemon that had read its log again put the trial off once more.
 TEST_F(FirstFailures, FailuresOfAResumedSearchLeaveTheSameWaitsInTheLog) {
   begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}}));
@@ -348,9 +363,10 @@ TEST_F(FirstFailures, FailuresOfAResumedSearchLeaveTheSameWaitsInTheLog) {
   cluster.expect_replayable();
 }
 
-TEST_F(FirstFailures, NaNAlonePausesTheSearchOnce) {
-  begin(1, random_config(4, 1));
-  for (std::uint64_t i = 0; i < 2; ++i) {
+TEST_F(FirstFailures, NaNOfEightTrialsPausesTheSearchOnce) {
+  begin(1, random_config(18, 1));
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    ASSERT_EQ(record().state, ExperimentState::active) << i;
     const AttemptKey key = cluster.live(id, i);
     cluster.report(key, 9, std::nan(""));
     cluster.exit(key);
@@ -359,7 +375,7 @@ TEST_F(FirstFailures, NaNAlonePausesTheSearchOnce) {
   EXPECT_EQ(record().reason,
             "its first trials reached their lengths, and every score that they reported was NaN or infinite");
   cluster.step(ResumeExperiment{id});
-  for (std::uint64_t i = 2; i < 4; ++i) {
+  for (std::uint64_t i = 8; i < 18; ++i) {
     const AttemptKey key = cluster.live(id, i);
     cluster.report(key, 9, std::nan(""));
     cluster.exit(key);

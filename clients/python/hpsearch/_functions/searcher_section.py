@@ -11,7 +11,7 @@ SAMPLERS = ("model", "tpe", "anneal", "random")
 
 # A function that raises is the result of its configuration: another configuration tells more than another try. What happens to
 # the machine is retried however this is set.
-BAD_TRIALS: Mapping[str, Any] = {"max_restarts": 0}
+BAD_TRIALS: Mapping[str, Any] = {"max_restarts": 0, "pause_on_failures": 8}
 
 # Where the caller names no searcher. The first measured best on six functions (docs/benchmarks.md, Defaults of tune), the second on the
 # learning curves of docs/searchers/choosing.md.

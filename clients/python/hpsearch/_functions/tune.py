@@ -44,6 +44,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
          slots: Union[None, int, str] = None, sbatch: Sequence[str] = (), queue: Optional[Mapping[str, Any]] = None,
          preload: Sequence[str] = (), callbacks: Sequence[Callback] = (), max_restarts: int = BAD_TRIALS["max_restarts"],
+         pause_on_failures: Optional[int] = BAD_TRIALS["pause_on_failures"],
          wait: bool = True, progress: bool = True, ask: bool = True, **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
 
@@ -89,6 +90,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         of tune(), and the search is paused.
     max_restarts: how often a trial whose function raised, or returned NaN, is tried again, at least 0. A trial whose worker or
         machine is lost runs again anyway.
+    pause_on_failures: the search pauses itself, and tune() raises ExperimentFailed, if its first trials, this many, all failed in
+        the same way. None: it never does.
     wait: whether to wait for the end.
     progress: whether to print lines about the search on standard error.
     ask: whether to ask on a terminal before a new search starts whose direction contradicts the metric's name, whose exponents
@@ -134,7 +137,9 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     if called and not wait:
         raise ValueError("callbacks need wait=True: they are called while tune() waits")
     section = searcher_section(searcher, sampler, metric, max_length, max_trials, smaller_is_better)
-    config = _config(space, section, resources, dict(fields, max_restarts=whole(max_restarts, "max_restarts")))
+    config = _config(space, section, resources, dict(
+        fields, max_restarts=whole(max_restarts, "max_restarts"),
+        pause_on_failures=0 if pause_on_failures is None else whole(pause_on_failures, "pause_on_failures")))
     is_minimized = bool(config["searcher"]["smaller_is_better"])
     if is_optuna and searcher is None and config["searcher"]["name"] == "adaptive_asha":
         config["searcher"]["stop_once"] = True  # Objectives of Optuna have no checkpoints to go on from.

@@ -27,7 +27,6 @@ from .trial import InProcessTrial, TrialRecord, value_of
 
 _ENDED = ("COMPLETED", "STOPPED", "FAILED")
 _BETWEEN_DRAWINGS = 0.1  # Seconds.
-_PAUSE_ON_FAILURES = 8
 _INVALID = "invalid hyperparameters"
 
 
@@ -89,7 +88,7 @@ class _Run:
         length = searcher["max_length"]
         self._max_length = int(max(length.values()) if isinstance(length, Mapping) else length)
         self._max_restarts = int(experiment._config.get("max_restarts") or 0)
-        self._pause_on_failures = int(experiment._config.get("pause_on_failures", _PAUSE_ON_FAILURES) or 0)  # 0: never.
+        self._pause_on_failures = int(experiment._config.get("pause_on_failures") or 0)  # 0: never.
         self._begun = time.monotonic()
         self._ended = 0
         self._first_kinds: Optional[Set[str]] = set()  # Kinds of failures; None after a trial that did not fail.

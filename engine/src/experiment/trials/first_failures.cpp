@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -60,6 +61,10 @@ void note_again(FailureHistory& history, const std::string& way, WorkerId where)
     history.elsewhere = history.elsewhere || history.alike_on != where;
   }
   history.alike_on = where;
+}
+
+std::uint64_t enough_not_finite(const ExperimentRecord& record) {
+  return std::max(most_not_finite, record.config.pause_on_failures);
 }
 
 bool nothing_is_left(const ExperimentRecord& record) {
@@ -142,7 +147,7 @@ void forget_first_failures(ExperimentRecord& record, Instant now) {
   first.way.clear();
   first.unmeasured = 0;
   first.first_start = Instant{};
-  first.not_finite_known = first.not_finite_known || first.not_finite >= most_unmeasured_trials;
+  first.not_finite_known = first.not_finite_known || first.not_finite >= enough_not_finite(record);
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     if (Box<FailureHistory>& history = record.trials[i].failure_history; history) {
       history->alike = 0;
@@ -167,13 +172,24 @@ bool takes_first_look(const ExperimentRecord& record, Instant now) {
          now < first.first_start + first_look;
 }
 
+std::uint64_t most_first_attempts(const ExperimentRecord& record, bool at_first_look) {
+  constexpr std::uint64_t least = 3;  // One at a time would leave slots idle for programs that are in order.
+  constexpr std::uint64_t most_at_first_look = 8;
+  const std::uint64_t pause = record.config.pause_on_failures;
+  if (at_first_look) {
+    return pause == 0 ? most_at_first_look : std::clamp(pause, least, most_at_first_look);
+  }
+  return pause == 0 ? std::numeric_limits<std::uint64_t>::max() : std::max(pause, least);
+}
+
 bool holds_back(const ExperimentRecord& record, Instant now, bool looks) {
   const FirstFailures& first = record.first_failures;
   const std::uint64_t running = record.running.size();
   if (looks && takes_first_look(record, now)) {
-    return std::max(first.alike, first.unmeasured) + running >= most_equal_failures;
+    return std::max(first.alike, first.unmeasured) + running >= most_first_attempts(record, true);
   }
-  return !first.reported && first.alike > 0 && running > 0 && first.alike + running >= most_equal_failures;
+  return !first.reported && first.alike > 0 && running > 0 &&
+         first.alike + running >= most_first_attempts(record, false);
 }
 
 bool pause_if_all_fail(Step& step, ExperimentId id) {
@@ -181,7 +197,8 @@ bool pause_if_all_fail(Step& step, ExperimentId id) {
   const ExperimentRecord& record = state.experiments.at(id);
   const FirstFailures& first = record.first_failures;
   const bool everywhere = first.elsewhere || !others_serve(state, record.config.resources, first.worker);
-  if (record.state != ExperimentState::active || first.alike < most_equal_failures || !everywhere) {
+  const std::uint64_t enough = record.config.pause_on_failures;
+  if (record.state != ExperimentState::active || enough == 0 || first.alike < enough || !everywhere) {
     return false;
   }
   step.emit(ExperimentPaused{
@@ -193,9 +210,9 @@ bool pause_if_unmeasured(Step& step, ExperimentId id) {
   const ExperimentRecord& record = step.state().experiments.at(id);
   const FirstFailures& first = record.first_failures;
   const bool unmeasured = first.unmeasured >= most_unmeasured_trials;
-  const bool not_finite = first.not_finite >= most_unmeasured_trials && !first.not_finite_known;
+  const bool not_finite = first.not_finite >= enough_not_finite(record) && !first.not_finite_known;
   if (record.state != ExperimentState::active || record.best || first.over || step.state().trusts_workers ||
-      !(unmeasured || not_finite) || nothing_is_left(record)) {
+      record.config.pause_on_failures == 0 || !(unmeasured || not_finite) || nothing_is_left(record)) {
     return false;
   }
   const std::string& metric = record.config.searcher.metric;

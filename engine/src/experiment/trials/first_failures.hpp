@@ -35,6 +35,9 @@ void forget_first_failures(ExperimentRecord& record, Instant now);
 /// Its first attempts have only just started, and none has got on.
 [[nodiscard]] bool takes_first_look(const ExperimentRecord& record, Instant now);
 
+/// How many attempts may have failed in the same way or be running, while no attempt has got on.
+[[nodiscard]] std::uint64_t most_first_attempts(const ExperimentRecord& record, bool at_first_look);
+
 /// Its first attempts fail in the same way, or have only just started: so few run at once that a mistake
 /// costs no more attempts than it takes to see that it is one.
 /// Not `looks`: it doesn't matter that they have only just started.

@@ -111,7 +111,7 @@ class WorkerNode {
   void carry_out(const workers::RememberDaemon& remember) { known_ = remember.daemon; }
   void carry_out(const workers::ProbeDisk& probe);
   void carry_out(const workers::CheckCheckpointRoot& check);
-  void carry_out(const workers::AskTimeLeft& /*ask*/) {}  // No other scheduler lends its machine.
+  void carry_out(const workers::AskTimeLeft& /*ask*/) {}     // No other scheduler lends its machine.
   void carry_out(const workers::SlotsWanted& /*wanted*/) {}  // No other search is on its machine.
   [[nodiscard]] bool disk_is_full() const { return time_.now() < disk_full_until_; }
 

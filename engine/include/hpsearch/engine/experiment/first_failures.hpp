@@ -8,12 +8,13 @@
 
 namespace hpsearch::engine {
 
-/// A search whose first attempts fail in the same way so often pauses itself.
-inline constexpr std::uint64_t most_equal_failures = 3;
-/// The same for trials that end without a value of the searcher's metric that can be compared.
+/// A search pauses itself when so many of its first trials end without reporting the searcher's metric.
 inline constexpr std::uint64_t most_unmeasured_trials = 2;
-/// How long after the start of its first attempt a search of which no attempt has got on runs no more than
-/// most_equal_failures attempts at once: a mistake that fails every attempt at once shows within it. If it
+/// The same for lengths that are reached with nothing but NaN, which a part of the space may do; more if
+/// pause_on_failures is.
+inline constexpr std::uint64_t most_not_finite = 8;
+/// How long after the start of its first attempt a search of which no attempt has got on runs only a few
+/// attempts at once (most_first_attempts): a mistake that fails every attempt at once shows within it. If it
 /// were longer, slots would be idle for programs that merely need long to begin.
 inline constexpr Duration first_look = Duration::seconds(5);
 
