@@ -37,10 +37,10 @@ class BadExperiment(harness.Case):
 
     def test_metric_that_is_always_nan_pauses_the_search_once(self):
         said = self.run_bad(7, fake={"MODE": "nan"}, searcher={"name": "adaptive_asha", "max_length": 9,
-                                                              "max_trials": 6, "divisor": 3})
+                                                              "max_trials": 12, "divisor": 3})
         self.assertIn("every loss that they reported was NaN", said)
         self.run_cli("run", self.folder / "experiment.yaml", "--slots", 2)
-        self.assertEqual(len(self.ledger.final_lengths()), 6)
+        self.assertEqual(len(self.ledger.final_lengths()), 12)
 
     def test_slots_that_the_worker_does_not_know(self):
         for slots in ("many", "0", "auto*0", ""):

@@ -15,9 +15,10 @@ namespace {
 using engine::Value;
 
 Columns columns_of(const SmallSearch& search, const std::string& fields) {
+  const MetricNames names;
   ColumnsQuery query;
   query.fields = fields;
-  auto scan = ColumnScan::begin(search.record(), query, {});
+  auto scan = ColumnScan::begin(search.record(), names, query, {});
   EXPECT_TRUE(scan) << (scan ? "" : scan.error().message);
   while (scan->read_some(search.record(), 1'000)) {
   }
