@@ -155,7 +155,8 @@ class Digests(ScriptFolder):
         self.assertEqual(self.run_script(text, PYTHONHASHSEED="1"), self.run_script("\n\n" + text, PYTHONHASHSEED="2"))
 
     def test_a_search_goes_on_with_the_same_data_only(self):
-        config = {"hyperparameters": {"x": 1}, "searcher": {"name": "random", "max_trials": 3}}
+        config = {"entrypoint": ["true"], "hyperparameters": {"x": 1},
+                  "searcher": {"name": "random", "metric": "loss", "max_length": {"epochs": 1}, "max_trials": 3}}
         own = self.folder / "own"
         own.mkdir()
         (own / "model.py").write_text("a = 1\n")
