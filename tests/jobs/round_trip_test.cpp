@@ -21,7 +21,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("hyperparameters":{"lr":{"maxval":-1,"minval":-4,"type":"log"}},"inputs":{},"keep_files":{"max_mb":500},"labels":[],)"
       R"("launch":{"kind":"process","rank":"node","roles":{"evaluator":0,"ps":0}},"log_storage":"daemon","lost_after":null,"max_restarts":5,)"
       R"("metrics":{},"min_checkpoint_period":{"batches":0},"min_validation_period":{"batches":0},)"
-      R"("name":"stem","outputs":{},"pai":{"hps_json_values":"typed"},"perform_initial_validation":false,)"
+      R"("name":"stem","outputs":{},"pai":{"hps_json_values":"typed"},"pause_on_failures":3,"perform_initial_validation":false,)"
       R"("program_traits":{"begins_anew":false,"validates_on_demand":false},"progress_timeout":null,"project":"","records_per_epoch":null,)"
       R"("reproducibility":{"experiment_seed":11},)"
       R"("resources":{"is_single_node":false,"labels":{},"least_workers":2,"max_slots":null,"priority":50,"resource_pool":"","slots_per_trial":1,)"
