@@ -39,7 +39,7 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 ReturnToService=2
 SlurmdTimeout=30
-KillWait=10
+KillWait=30
 MinJobAge=300
 SlurmdParameters=config_overrides
 {nodes}
