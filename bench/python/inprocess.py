@@ -72,7 +72,7 @@ def main():
                 import optuna  # noqa: F401
             except ImportError:
                 continue
-        run(10, *arguments, **named)  # What is imported once doesn't count.
+        run(10, *arguments, **named)  # The first call imports modules, which would count.
         print("| {} | {:,} | {:.0f} |".format(name, trials, microseconds(run, trials, *arguments, **named)), flush=True)
 
 

@@ -208,7 +208,7 @@ std::vector<Presence> presence_in(const Value& configuration, Leaves leaves,
   return presence;
 }
 
-/// What is said of leaves that are missing.
+/// A configuration that lacks leaves is refused, or the missing ones are drawn.
 enum class MissingLeaves : std::uint8_t { refused, drawn };
 
 // Looks at one map of the configuration; `leaves` are those below it, which stand together in the space.

@@ -55,7 +55,7 @@ class DryRuns(unittest.TestCase):
                 trial.suggest_float("c", 1e-3, 1e3, log=True)
             elif trial.suggest_categorical("deep", [True, False]):
                 raise ValueError("deep forests fail")
-            trial.suggest_categorical("loss", ["l1", "l2"])  # As many values as the classifier has.
+            trial.suggest_categorical("loss", ["l1", "l2"])  # Two values, as the classifier: dry runs must tell them apart.
             return sum(trial.suggest_int("units{}".format(layer), 4, 8) for layer in range(trial.suggest_int("layers", 1, 3)))
 
         space = hp.optuna.objective(objective).space

@@ -377,7 +377,7 @@ class PythonTune(harness.Case):
             print("both", first.best.metric != second.best.metric, len(hp.searches()))
             """
         self.assertIn("both True 2", self.run_script(call, extra={"HPSEARCH_KEEP": "0"}))
-        said = self.run_script(call, extra={"HPSEARCH_KEEP": "0"})  # Those of the first process; its own experiments stay.
+        said = self.run_script(call, extra={"HPSEARCH_KEEP": "0"})  # It removes the searches of the first process, and keeps its own.
         self.assertRegex(said, r"hpsearch: removed 2 searches without a name that have ended, .* \(HPSEARCH_KEEP=0\)\.")
         self.assertIn("both True 2", said)
 

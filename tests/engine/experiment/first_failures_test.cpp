@@ -331,7 +331,7 @@ TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
   EXPECT_EQ(record().trials.size(), 2U);
 }
 
-TEST_F(FirstFailures, AnExperimentSaysHowManyPauseIt) {
+TEST_F(FirstFailures, PauseOnFailuresIsTheNumberOfEqualFailures) {
   begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}, {"pause_on_failures", 8}}));
   EXPECT_EQ(fail_all(), 8);
   EXPECT_EQ(record().state, ExperimentState::paused);

@@ -12,7 +12,7 @@ _LENGTH = "max_length={}"
 _SPACE = "space, the second argument"
 _SEARCHER = 'searcher="asha", "random" or "grid" for how long trials train, and sampler="model" or "tpe" for how they are chosen'
 
-# What to write instead. {} is the given value, where a call can take it as it is.
+# Maps names of other packages to arguments of tune(). {} stands for the given value if it needs no change.
 _WORDS: Mapping[str, str] = {
     "n_trials": _TRIALS, "num_trials": _TRIALS, "num_samples": _TRIALS, "max_evals": _TRIALS, "n_iter": _TRIALS, "n_calls": _TRIALS,
     "num_iterations": _TRIALS, "trials": _TRIALS,

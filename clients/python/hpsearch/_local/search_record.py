@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping
 from .._functions.function_file import FunctionFile
 from .._functions.stable_digest import NoStableForm
 
-# What may change while a search goes on.
+# A later call may change these, because the search goes on with other limits.
 LIMITS = ("max_trials", "max_concurrent_trials")
 # Fields of the experiment that name or begin it, or are refused where they differ.
 _COMPARED = ("name", "entrypoint", "hyperparameters", "searcher", "data")

@@ -31,7 +31,7 @@ class Net:
         return {"weight": [self.weight]}
 
     def load_state_dict(self, state):
-        self.weight = state["weight"].pop()  # What a trial does with its state changes no checkpoint.
+        self.weight = state["weight"].pop()  # A change of the loaded state must not change the checkpoint.
 
 
 def train(trial, log=None, save=True):
