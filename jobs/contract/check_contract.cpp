@@ -276,6 +276,18 @@ class ContractCheck {
     return texts;
   }
 
+  /// Whether the group of hyperparameters has the leaf. The hyperparameter "optimizer.lr" is in no group.
+  static bool is_in_group(const Space::Leaf& leaf, std::string_view group) {
+    std::string around;
+    for (std::size_t i = 0; i + 1 < leaf.keys.size() && around.size() < group.size(); ++i) {
+      around += (i == 0 ? "" : ".") + leaf.keys[i];
+      if (around == group) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void check_names(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
     std::vector<std::string> known(own_placeholders.begin(), own_placeholders.end());
     for (const Space::Leaf& leaf : config_.space.leaves()) {
@@ -301,7 +313,7 @@ class ContractCheck {
       for (const Space::Leaf& leaf : config_.space.leaves()) {
         const bool inside = name.starts_with(leaf.path + ".");
         const std::size_t having = inside ? member_texts(leaf, name.substr(leaf.path.size() + 1)).size() : 0;
-        is_known = is_known || having > 0 || leaf.path.starts_with(name + ".");
+        is_known = is_known || having > 0 || is_in_group(leaf, name);
         if (having > 0 && having < named_values(leaf).size()) {
           problem(at, "names {" + name + "}; not all values of " + leaf.path + " have this member",
                   "members of every value, or {" + leaf.path + "}");
@@ -323,7 +335,7 @@ class ContractCheck {
     std::optional<std::size_t> conditional;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       const std::string& path = leaves[i].path;
-      if (path == name || path.starts_with(name + ".") || name.starts_with(path + ".")) {
+      if (path == name || is_in_group(leaves[i], name) || name.starts_with(path + ".")) {
         if (leaves[i].when.empty()) {
           return false;
         }

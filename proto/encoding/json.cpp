@@ -126,18 +126,20 @@ class ValueBuilder {
 
   bool start_object(std::size_t /*unknown*/) { return open(true); }
   bool key(std::string& name) {
-    const auto [member, is_new] = open_.back().members.try_emplace(std::move(name));
-    if (!is_new) {
+    Open& around = open_.back();
+    if (around.others.empty() && (around.members.empty() || std::prev(around.members.end())->first < name)) {
+      around.next = &around.members[name];
+      return true;
+    }
+    const auto [member, is_new] = around.others.try_emplace(std::move(name));
+    if (!is_new || around.members.contains(member->first)) {
       return refuse("the key " + engine::compact_json(member->first) + " stands twice");
     }
-    open_.back().next = &member->second;
+    around.next = &member->second;
     return true;
   }
   bool end_object() {
-    Value::Map map;
-    for (auto& [name, member] : open_.back().members) {
-      map[name] = std::move(member);
-    }
+    Value::Map map = all_members(open_.back());
     open_.pop_back();
     if (const auto real = non_finite_ == NonFinite::reals ? real_of_class(map) : std::nullopt) {
       return put(*real);
@@ -161,9 +163,24 @@ class ValueBuilder {
   struct Open {
     bool is_object = false;
     Value::List items;
-    std::map<std::string, Value> members;  // Detects duplicate keys at their position, in any order of keys.
-    Value* next = nullptr;                 // Where the value of the last key is stored.
+    Value::Map members;                   // As long as keys ascend, as they do in answers of the daemon.
+    std::map<std::string, Value> others;  // From the first one on that does not.
+    Value* next = nullptr;                // Where the value of the last key is stored.
   };
+
+  static Value::Map all_members(Open& object) {
+    if (object.others.empty()) {
+      return std::move(object.members);
+    }
+    for (const auto& [name, member] : object.members) {
+      object.others.try_emplace(name, std::move(*object.members.find(name)));
+    }
+    Value::Map all;
+    for (auto& [name, member] : object.others) {
+      all[name] = std::move(member);
+    }
+    return all;
+  }
 
   bool refuse(std::string why) {
     refused_ = std::move(why);

@@ -202,6 +202,7 @@ TEST_F(Program, NamesOptionValueAndAllowedValues) {
                                 "store backup a --to b --passphrase --without-keys",
                                 "store backup --kye-file k",
                                 "--otput json list",
+                                "--server unix:///nowhere list",
                                 "simulate e.yaml --until inf"}) {
     const Ended ended = run(arguments);
     EXPECT_EQ(ended.status, 2) << arguments;

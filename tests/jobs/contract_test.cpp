@@ -79,6 +79,13 @@ TEST(JobContract, UnknownPlaceholderIsRefusedAtSubmission) {
       problems_of(with(tree, "entrypoint", Value::List{"p", "--in={inputs.test}"})),
       "entrypoint[1]: names {inputs.test}; there is no such hyperparameter or placeholder (did you mean "
       "{inputs.train}? literal braces are written {{ and }})\n");
+  const Value dotted = with_hyperparameters({{"optimizer.momentum", 0.9}, {"units.", 3}});
+  EXPECT_EQ(problems_of(with(dotted, "entrypoint", "p {optimizer.momentum} {units.}")), "");
+  EXPECT_EQ(
+      problems_of(with(dotted, "entrypoint", "p {optimizer}")),
+      "entrypoint: names {optimizer}; there is no such hyperparameter or placeholder (literal braces are "
+      "written {{ and }})\n")
+      << "a hyperparameter with a dot in its name is in no group";
   EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "-- {args}"})),
             "entrypoint[1]: has {args}, inside a longer item (an item of its own: it becomes several)\n");
 }

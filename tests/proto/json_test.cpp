@@ -104,6 +104,8 @@ TEST(Json, OtherMapsWithAClassStayMaps) {
 
 TEST(Json, ErrorsBeginWithLineAndColumn) {
   EXPECT_EQ(error_of("{\n  \"lr\": 1,\n  \"lr\": 2\n}"), "3:6: the key \"lr\" stands twice");
+  EXPECT_EQ(error_of(R"({"b": 1, "a": 2, "b": 3})"), "1:20: the key \"b\" stands twice");
+  EXPECT_EQ(error_of(R"({"a": 1, "c": 2, "b": 3, "b": 4})"), "1:28: the key \"b\" stands twice");
   EXPECT_EQ(error_of("[1,\n 12345678901234567890]"),
             "2:22: the integer 12345678901234567890 is out of range (at most 9223372036854775807)");
   EXPECT_EQ(error_of("[true,\nfalsch]").substr(0, 4), "2:5:");

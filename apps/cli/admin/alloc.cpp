@@ -8,13 +8,13 @@
 
 #include "cli/admin/queue_settings.hpp"
 #include "cli/client/answers.hpp"
+#include "cli/client/queues.hpp"
 #include "cli/client/server.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/digits.hpp"
-#include "hpsearch/io/http/http.hpp"
 #include "hpsearch/proto/api/queues.hpp"
 
 namespace hpsearch::cli {
@@ -22,12 +22,6 @@ namespace {
 
 using engine::Value;
 using Align = Table::Align;
-
-constexpr const char* queues_target = "/api/v1/queues";
-
-std::string target_of(const std::string& queue) {
-  return std::string(queues_target) + "/" + net::percent_encoded(queue);
-}
 
 std::string allocation_text(const api::Allocation& allocation) {
   if (allocation.end) {
@@ -122,8 +116,7 @@ int print_text(const Outcome<Value>& answer, const Output& output) {
 
 /// Prints what the other scheduler says; whether an allocation could start.
 Outcome<bool> check(const Server& server, const api::QueueRequest& request, const Output& output) {
-  const Outcome<Value> answer =
-      server.client().post(std::string(queues_target) + "/check", *proto::encode_value(request).as_map());
+  const Outcome<Value> answer = check_queue(server.client(), request);
   const auto checked = read_as<api::QueueCheck>(answer);
   if (!checked) {
     return checked.failure();
@@ -160,12 +153,12 @@ int add(const Server& server, const AllocOptions& options, const Output& output)
   if (const auto failure = options.no_check ? std::nullopt : problem_with(server, *request, output)) {
     return output.fail(*failure);
   }
-  return finish(server.client().post(queues_target, *proto::encode_value(*request).as_map()), output,
+  return finish(server.client().post(queue_target(), *proto::encode_value(*request).as_map()), output,
                 "queue " + options.queue + " asks for allocations when trials wait\n");
 }
 
 int change(const Server& server, const AllocOptions& options, const Output& output) {
-  const auto queue = read_as<api::Queue>(server.client().get(target_of(options.queue)));
+  const auto queue = read_as<api::Queue>(server.client().get(queue_target(options.queue)));
   if (!queue) {
     return output.fail(queue.failure());
   }
@@ -180,7 +173,7 @@ int change(const Server& server, const AllocOptions& options, const Output& outp
       return output.fail(*failure);
     }
   }
-  return finish(server.client().put(target_of(options.queue) + "/settings", proto::encode_value(settings)),
+  return finish(server.client().put(queue_target(options.queue) + "/settings", proto::encode_value(settings)),
                 output, "queue " + options.queue + " is changed\n");
 }
 
@@ -188,7 +181,7 @@ int change(const Server& server, const AllocOptions& options, const Output& outp
 /// checked before the first is changed.
 int apply(const Server& server, const AllocOptions& options, const Output& output) {
   const auto wanted = queues_in_file(options.file);
-  const auto present = read_as<api::QueueList>(server.client().get(queues_target));
+  const auto present = read_as<api::QueueList>(server.client().get(queue_target()));
   if (!wanted || !present) {
     return output.fail(wanted ? present.failure() : wanted.failure());
   }
@@ -212,8 +205,8 @@ int apply(const Server& server, const AllocOptions& options, const Output& outpu
     if (is_there(queue)) {
       output.print("queue " + queue.name + " is as in the file\n");
     } else if (const int failed =
-                   finish(is_new ? server.client().post(queues_target, *proto::encode_value(queue).as_map())
-                                 : server.client().put(target_of(queue.name) + "/settings",
+                   finish(is_new ? server.client().post(queue_target(), *proto::encode_value(queue).as_map())
+                                 : server.client().put(queue_target(queue.name) + "/settings",
                                                        proto::encode_value(queue.settings)),
                           output, "queue " + queue.name + (is_new ? " is added\n" : " is changed\n"))) {
       return failed;
@@ -230,7 +223,7 @@ int apply(const Server& server, const AllocOptions& options, const Output& outpu
 }
 
 int list(const Server& server, const Output& output) {
-  const Outcome<Value> answer = server.client().get(queues_target);
+  const Outcome<Value> answer = server.client().get(queue_target());
   const auto queues = read_as<api::QueueList>(answer);
   if (!queues) {
     return output.fail(queues.failure());
@@ -268,7 +261,7 @@ std::optional<std::string> log_target(const std::string& allocation) {
   if (slash == std::string::npos || !engine::number_in<std::uint64_t>(allocation.substr(slash + 1))) {
     return std::nullopt;
   }
-  return target_of(allocation.substr(0, slash)) + "/allocations/" + allocation.substr(slash + 1) + "/log";
+  return queue_target(allocation.substr(0, slash)) + "/allocations/" + allocation.substr(slash + 1) + "/log";
 }
 
 }  // namespace
@@ -299,22 +292,23 @@ int alloc(const std::string& what, const AllocOptions& options, const Output& ou
                                               "alloc show lists them"));
   }
   if (what == "script") {
-    return print_text(client.get(target_of(options.queue) + "/script"), output);
+    return print_text(client.get(queue_target(options.queue) + "/script"), output);
   }
   if (what == "pause" || what == "resume") {
-    return finish(client.post(target_of(options.queue) + "/" + what, Value::Map{}), output,
+    return finish(client.post(queue_target(options.queue) + "/" + what, Value::Map{}), output,
                   "queue " + options.queue +
                       (what == "pause" ? " asks for no more allocations; those that run go on\n"
                                        : " asks for allocations again\n"));
   }
   if (what == "remove") {
-    return finish(client.post(target_of(options.queue) + "/remove", Value::Map{{"at_once", options.at_once}}),
-                  output,
-                  "queue " + options.queue +
-                      (options.at_once ? " is removed; its allocations are canceled\n"
-                                       : " is removed when its allocations have ended\n"));
+    return finish(
+        client.post(queue_target(options.queue) + "/remove", Value::Map{{"at_once", options.at_once}}),
+        output,
+        "queue " + options.queue +
+            (options.at_once ? " is removed; its allocations are canceled\n"
+                             : " is removed when its allocations have ended\n"));
   }
-  const Outcome<Value> answer = client.get(target_of(options.queue));
+  const Outcome<Value> answer = client.get(queue_target(options.queue));
   const auto queue = read_as<api::Queue>(answer);
   if (!queue) {
     return output.fail(queue.failure());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <future>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "cli/client/client.hpp"
 #include "cli/render/output.hpp"
+#include "cli/render/text.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
 
 // Reads the daemon's answers as the structs of proto/api. Commands use these; --output json prints the
@@ -47,22 +49,30 @@ template <class T, class Show>
   return 0;
 }
 
-/// All entries of a list in numbered pages: every_entry(client, target, &api::WorkerPage::workers).
+/// All entries of a list in numbered pages: every_entry(client, target, &api::WorkerPage::workers). The
+/// daemon makes the next page while this one is read.
 template <class Page, class Entry>
 [[nodiscard]] Outcome<std::vector<Entry>> every_entry(const Client& client, const std::string& target,
                                                       std::vector<Entry> Page::*list) {
   std::vector<Entry> all;
+  Outcome<engine::Value> answer = client.get(target);
   for (std::uint64_t after = 0;;) {
-    Outcome<Page> page =
-        read_as<Page>(client.get(after == 0 ? target : target + "?after=" + std::to_string(after)));
+    const std::uint64_t next = answer ? count_at(*answer, "next") : 0;  // null on the last page.
+    std::future<Outcome<engine::Value>> following;
+    if (next > after) {
+      following = std::async(std::launch::async,
+                             [&, next] { return client.get(target + "?after=" + std::to_string(next)); });
+    }
+    Outcome<Page> page = read_as<Page>(answer);
     if (!page) {
       return page.failure();
     }
     std::move(((*page).*list).begin(), ((*page).*list).end(), std::back_inserter(all));
-    if (!page->next || *page->next <= after) {
+    if (!following.valid()) {
       return all;
     }
-    after = *page->next;
+    after = next;
+    answer = following.get();
   }
 }
 

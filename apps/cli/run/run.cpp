@@ -202,6 +202,7 @@ int run(const RunOptions& options, const Output& output) {
   }
   const auto ready = taken ? open_record(run) : taken;
   if (!ready) {
+    remove_unused_directory(run);
     return run.file.problems.empty() ? output.fail(ready.failure()) : report_problems(run.file, output);
   }
   bool paused = false;
@@ -216,6 +217,9 @@ int run(const RunOptions& options, const Output& output) {
     if (listed && list_at(*listed, "experiments").size() == 1) {
       save_last_summary(run.state, list_at(*listed, "experiments").front());
     }
+  }
+  if (!done && done.failure().exit == Exit::usage) {  // Other failures may need the daemon's log.
+    remove_unused_directory(run);
   }
   return end(run, done, paused);
 }

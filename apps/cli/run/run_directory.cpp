@@ -11,6 +11,9 @@ namespace {
 using engine::Done;
 
 Outcome<Done> open_state_directory(RunSession& run) {
+  std::error_code ignored;
+  run.made_directory = !std::filesystem::exists(run.state.path(), ignored) ||
+                       std::filesystem::is_empty(run.state.path(), ignored);
   if (const auto made = make_private_directory(run.state.path()); !made) {
     return made.failure();
   }
@@ -98,6 +101,23 @@ Outcome<Done> take_state_directory(RunSession& run) {
     }
   }
   return Done{};
+}
+
+void remove_unused_directory(RunSession& run) {
+  const bool is_ours = run.lock && run.made_directory;
+  if (!is_ours || run.resumes || run.record.experiment || lock_holder(run.state.daemon() / "lock")) {
+    return;
+  }
+  std::error_code ignored;
+  for (const auto& made :
+       {run.state.daemon(), run.state.run_file(), run.state.daemon_log(), run.state.lock_file()}) {
+    std::filesystem::remove_all(made, ignored);
+  }
+  const std::filesystem::path around = run.state.path().parent_path();
+  // Neither is removed while anything else is in it.
+  if (std::filesystem::remove(run.state.path(), ignored) && around.filename() == ".hpsearch") {
+    std::filesystem::remove(around, ignored);
+  }
 }
 
 }  // namespace hpsearch::cli

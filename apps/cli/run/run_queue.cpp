@@ -13,6 +13,7 @@
 
 #include "cli/admin/queue_settings.hpp"
 #include "cli/client/answers.hpp"
+#include "cli/client/queues.hpp"
 #include "cli/experiment/start_check.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
@@ -32,17 +33,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr const char* queues_target = "/api/v1/queues";
 constexpr std::size_t longest_name = 63;
 constexpr std::uint64_t usual_concurrency = 16;  ///< As that of an experiment that does not set it.
 constexpr milliseconds between_looks{200};
 constexpr seconds patience_with_jobs{120};  ///< Programs have 30 s to end, and Slurm is asked every 3 s.
 constexpr seconds patience_in_a_hurry{10};
 constexpr double usual_join_seconds = 30;
-
-std::string queue_target(const std::string& queue, const std::string& rest = "") {
-  return std::string(queues_target) + "/" + queue + rest;
-}
 
 /// The name of the experiment in the letters that a queue may have.
 std::string queue_name(const std::string& experiment) {
@@ -113,7 +109,7 @@ bool is_free(const std::string& host, std::uint16_t port) {
 }
 
 Outcome<std::map<std::string, api::Queue>> queues_of(const RunSession& run) {
-  auto list = read_as<api::QueueList>(run.client().get(queues_target));
+  auto list = read_as<api::QueueList>(run.client().get(queue_target()));
   if (!list) {
     return list.failure();
   }
@@ -190,8 +186,7 @@ Outcome<Done> check_queue(RunSession& run) {
   if (run.options.queue.no_check) {
     return Done{};
   }
-  const auto checked = read_as<api::QueueCheck>(
-      run.client().post(std::string(queues_target) + "/check", proto::encode_value(*request)));
+  const auto checked = read_as<api::QueueCheck>(check_queue(run.client(), *request));
   if (!checked) {
     return checked.failure();
   }
@@ -225,7 +220,7 @@ Outcome<Done> begin_queue(RunSession& run) {
     }
     const auto found = queues->find(run.queue);
     if (found == queues->end()) {
-      const auto added = run.client().post(queues_target, proto::encode_value(*request));
+      const auto added = run.client().post(queue_target(), proto::encode_value(*request));
       return added ? Outcome<Done>(Done{}) : Outcome<Done>(added.failure());
     }
     if (found->second.state != "removed") {  // A killed command left it.

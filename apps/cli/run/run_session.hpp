@@ -26,6 +26,7 @@ struct RunSession {
   std::string context;  ///< As the command gives it; "" = not given, until a new search needs one.
   StateDirectory state{""};
   std::optional<FileLock> lock;
+  bool made_directory = false;  ///< The state directory was not there, or empty, before this command.
   RunRecord record;
   bool resumes = false;  ///< The directory already had a search.
   std::string queue;     ///< The name of its queue; "" = it has none.

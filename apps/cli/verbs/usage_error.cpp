@@ -202,8 +202,12 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::string word = extras.empty() ? "" : extras.front();
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));
-    return with_suggestion(called + " has no option " + in_quotes(name),
-                           engine::nearest(name, names_of_options(*chosen)));
+    const auto options = names_of_options(*chosen);
+    if (std::ranges::find(options, name) != options.end()) {
+      return in_quotes(name) + " is an option of " + called + " and must follow it: " + called + " " + name +
+             " ...";
+    }
+    return with_suggestion(called + " has no option " + in_quotes(name), engine::nearest(name, options));
   }
   const std::vector<std::string> verbs = names_of_verbs(*chosen);
   if (verbs.empty()) {

@@ -71,9 +71,20 @@ void append_escaped(std::string& out, std::string_view letter) {
   append_escape(out, 0xDC00U | (code & 0x3FFU));
 }
 
+/// Whether each form of JSON has the letter as it is.
+bool is_plain(char letter) noexcept {
+  return letter >= ' ' && letter < 0x7f && letter != '"' && letter != '\\';
+}
+
 void append_quoted(std::string& out, std::string_view text, JsonForm form) {
   out += '"';
   while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    if (plain > 0) {
+      out.append(text.substr(0, plain));
+      text.remove_prefix(plain);
+      continue;
+    }
     const std::size_t length = utf8_length(text);
     if (length == 0) {
       // Output of programs may hold any bytes, but JSON may not.
@@ -89,7 +100,7 @@ void append_quoted(std::string& out, std::string_view text, JsonForm form) {
     } else if (letter == '"' || letter == '\\') {
       out += '\\';
       out += letter;
-    } else if (static_cast<unsigned char>(letter) >= 0x20 && (letter != 0x7f || form == JsonForm::compact)) {
+    } else if (letter == 0x7f && form == JsonForm::compact) {
       out += letter;
     } else if (letter == '\n') {
       out += "\\n";

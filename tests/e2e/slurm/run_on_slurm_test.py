@@ -147,9 +147,10 @@ class RunOnSlurm(RunOnSlurmCase):
         said = self.run_to_end(file, "--on", "slurm", "--address", "192.0.2.1", expect=2)
         self.assertIn("it must be a name or an address of this machine", said)
         self.assertEqual(set(self.slurm.jobs()), self.jobs_before)
-        self.judge_that_nothing_is_left("search")
+        self.assertEqual(processes_with(self.work), [])
+        self.assertFalse(self.state.exists(), "the state directory of a search that did not begin")
         said = self.run_to_end(file, "--on", "slurm", "--address", "localhost", "--time-limit", "5m", "--", "-p", "short")
-        self.assertIn("trials        2: 2 completed", said, "the same directory, with arguments that are right")
+        self.assertIn("trials        2: 2 completed", said, "with arguments that are right")
         self.judge_that_nothing_is_left("search")
 
     def test_allocations_that_fail_are_shown_with_the_reason(self):
