@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Reads what CTest and Ninja recorded of a build folder. scripts/test and scripts/timings use it.
 
-    ctest … --output-junit BUILD/tests.xml --test-output-size-passed 10000000 --test-output-size-failed 10000000
+    ctest … --output-junit BUILD/tests.xml (and BUILD/tests-early.xml) --test-output-size-passed 10000000 --test-output-size-failed 10000000
     test_records.py outcome BUILD    `passed N`, `failed N`, then a line for each test that failed, was skipped (wholly or in
                                      part) or, of those that carry promises about failing machines, was not proved
     test_records.py retry BUILD LIST  the failed tests as a pattern for `ctest -R`, if LIST (tests/flaky.txt) has all of
@@ -48,7 +48,8 @@ class Test:
 
 
 def read(build):
-    return [Test(element) for element in xml.etree.ElementTree.parse(pathlib.Path(build) / "tests.xml").iter("testcase")]
+    files = [pathlib.Path(build) / name for name in ("tests-early.xml", "tests.xml")]
+    return [Test(element) for file in files if file.exists() for element in xml.etree.ElementTree.parse(file).iter("testcase")]
 
 
 def labels(build):
