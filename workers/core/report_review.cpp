@@ -159,12 +159,12 @@ void ReportReview::ended(const jobs::LaunchSpec& spec, const Note& note) const {
     return;
   }
   const auto seconds = printed_.silence().in_micros() / 1'000'000;
-  note("late",
-       "it ran for " + std::to_string(seconds) + " s without a report, and then all of " +
-           std::to_string(printed_.count()) +
-           " steps came at once: its output seems to be buffered, and the search heard of no step before the "
-           "last one. Flush after each line" +
-           (spec.contract.terminal ? "" : ", or set environment.terminal: true"));
+  note("late", "it ran for " + std::to_string(seconds) + " s without a report, and then all of " +
+                   std::to_string(printed_.count()) +
+                   " steps came at once. If it trained all that time, its output is buffered, and the search "
+                   "heard of no "
+                   "step before the last one: flush after each line" +
+                   (spec.contract.terminal ? "" : ", or set environment.terminal: true"));
 }
 
 bool ReportReview::repeats_without_metric(const MetricsReport& report, const Context& context) {

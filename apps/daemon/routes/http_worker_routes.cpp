@@ -192,6 +192,8 @@ class SlotStates {
     const auto withdrawn = worker_.withdrawn.find(number);
     const bool is_broken = withdrawn != worker_.withdrawn.end() && !withdrawn->second.released;
     const bool is_busy = attempt != attempts_.end();
+    const auto taken = worker_.taken.find(number);
+    const bool is_taken = !is_busy && connected_ && taken != worker_.taken.end();
     using State = decltype(api::Slot::state);
     const auto* record = is_busy ? context_.runtime.engine().find(attempt->second.experiment) : nullptr;
     const bool is_shown = record != nullptr && scope_.has(engine::workspace_of(record->config));
@@ -209,9 +211,12 @@ class SlotStates {
                  : !worker_.quarantined.empty() ? State("quarantined")
                  : worker_.draining             ? State("draining")
                  : !connected_                  ? State("away")
+                 : is_taken                     ? State("taken")
                                                 : State("free");
     if (is_broken) {
       slot.why = withdrawn->second.why;
+    } else if (is_taken) {
+      slot.why = taken->second;
     }
     if (is_shown) {
       slot.experiment = attempt->second.experiment;

@@ -145,6 +145,12 @@ TEST_F(LifeRoutes, SlotsShowTheirState) {
   EXPECT_EQ(second.count("slots"), 1U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/slots?after=some").status, 400U);
 
+  const std::string uid = daemon_.runtime->engine().workers().at(engine::WorkerId(1)).uid;
+  daemon_.runtime->set_taken(uid, {{engine::SlotIndex(1), "search other has it"}});
+  EXPECT_THAT(daemon_.ask("GET", "/api/v1/slots").text, HasSubstr(R"("state":"taken")"));
+  EXPECT_THAT(daemon_.ask("GET", "/api/v1/slots").text, HasSubstr(R"("why":"search other has it")"));
+  daemon_.runtime->set_taken(uid, {});
+
   const auto drained = daemon_.ask("POST", "/api/v1/workers/1/drain");
   EXPECT_EQ(drained.at("draining"), "true") << drained.text;
   const auto then = daemon_.ask("GET", "/api/v1/slots");

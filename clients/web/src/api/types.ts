@@ -1468,13 +1468,13 @@ export interface components {
             /** @description Number of the slot on the worker, from 0. */
             readonly slot: number;
             /**
-             * @description `busy`: a trial holds it; `leaked`: processes of an earlier trial did not end; `away`: its worker is not connected.
+             * @description `busy`: a trial holds it; `leaked`: processes of an earlier trial did not end; `away`: its worker is not connected; `taken`: another search of its machine has it.
              * @enum {string}
              */
-            readonly state: "free" | "busy" | "broken" | "leaked" | "quarantined" | "draining" | "away";
+            readonly state: "free" | "busy" | "broken" | "leaked" | "quarantined" | "draining" | "away" | "taken";
             /** @description Number of the trial that holds it; null if none is shown. */
             readonly trial: number | null;
-            /** @description What is wrong with a broken slot; null otherwise. */
+            /** @description What is wrong with a broken slot, or who has a taken one; null otherwise. */
             readonly why: string | null;
             /** @description ID of the worker. */
             readonly worker: number;

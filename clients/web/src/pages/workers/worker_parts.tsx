@@ -78,6 +78,8 @@ export function slotWhy(slot: Slot, worker: Worker): string {
     switch (slot.state) {
         case "busy":
             return "";
+        case "taken":
+            return slot.why ?? "";
         case "broken":
             return slot.why ?? t("workers.slot_out", {slot: slot.slot});
         case "leaked":
@@ -108,7 +110,11 @@ export function SlotGrid({worker, slots}: {worker: Worker; slots?: readonly Slot
                     const text =
                         each.state === "busy" ? t("workers.slot_held") : t("workers.slot_trouble", {slot: each.slot, why: slotWhy(each, worker)});
                     return (
-                        <span key={each.slot} class={`slot ${each.state === "busy" ? "busy" : each.state === "free" ? "" : "trouble"}`} title={text}>
+                        <span
+                            key={each.slot}
+                            class={`slot ${{busy: "busy", free: "", taken: "taken"}[each.state as string] ?? "trouble"}`}
+                            title={text}
+                        >
                             <span class="unseen">{text}</span>
                         </span>
                     );

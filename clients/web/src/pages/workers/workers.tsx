@@ -70,6 +70,8 @@ export default function Workers({query}: PageProps) {
                     const slots = present.reduce((sum, each) => sum + each.slots, 0);
                     const held = present.reduce((sum, each) => sum + each.slots_held, 0);
                     const out = present.reduce((sum, each) => sum + each.slots_withdrawn + each.slots_quarantined, 0);
+                    const taken = present.reduce((sum, each) => sum + each.taken.length, 0);
+                    const free = Math.max(0, slots - held - out - taken);
                     const shown = workers.filter(
                         (each) =>
                             (gone || each.present) &&
@@ -93,14 +95,20 @@ export default function Workers({query}: PageProps) {
                                 </div>
                                 <div>
                                     <div class="figure-label">{t("workers.slots_free")}</div>
-                                    <div class="figure-value">{formatNumber(Math.max(0, slots - held - out))}</div>
+                                    <div class="figure-value">{formatNumber(free)}</div>
                                 </div>
+                                {taken > 0 && (
+                                    <div>
+                                        <div class="figure-label">{t("workers.slots_taken")}</div>
+                                        <div class="figure-value">{formatNumber(taken)}</div>
+                                    </div>
+                                )}
                                 <div>
                                     <div class="figure-label">{t("workers.slots_out")}</div>
                                     <div class="figure-value">{formatNumber(out)}</div>
                                 </div>
                             </div>
-                            {slots - held - out > 0 && <WhyFree />}
+                            {free > 0 && <WhyFree />}
                             <div class="toolbar section">
                                 {workers.length > present.length && (
                                     <button class="chip" aria-pressed={gone} onClick={() => query.set({gone: gone ? "" : "yes"})}>

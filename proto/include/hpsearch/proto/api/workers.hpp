@@ -223,7 +223,7 @@ struct Slot {
   std::string kind{};
   std::string pool{};
   std::optional<Device> device{};
-  OneOf<"free", "busy", "broken", "leaked", "quarantined", "draining", "away"> state{};
+  OneOf<"free", "busy", "broken", "leaked", "quarantined", "draining", "away", "taken"> state{};
   std::optional<std::string> why{};
   std::optional<engine::ExperimentId> experiment{};
   std::optional<engine::TrialNumber> trial{};
@@ -238,8 +238,8 @@ struct Slot {
     fields("device", self.device, "Device of the slot; null if it is a share of the CPUs.");
     fields("state", self.state,
            "`busy`: a trial holds it; `leaked`: processes of an earlier trial did not end; `away`: its "
-           "worker is not connected.");
-    fields("why", self.why, "What is wrong with a broken slot; null otherwise.");
+           "worker is not connected; `taken`: another search of its machine has it.");
+    fields("why", self.why, "What is wrong with a broken slot, or who has a taken one; null otherwise.");
     fields("experiment", self.experiment,
            "ID of the experiment whose trial holds it; null also if the caller may not see it.");
     fields("trial", self.trial, "Number of the trial that holds it; null if none is shown.");
