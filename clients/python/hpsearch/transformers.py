@@ -19,7 +19,7 @@ import gc
 import math
 import os
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple, cast
 
 from transformers import TrainerCallback
 from transformers.hyperparameter_search import ALL_HYPERPARAMETER_SEARCH_BACKENDS, HyperParamSearchBackendBase
@@ -173,7 +173,7 @@ class _Trials:
         self._restore()
         trainer = self._trainer
         asked = trainer.hp_space
-        values = dict(asked(own)) if callable(asked) else dict(own)
+        values = dict(cast(Mapping[str, Any], asked(own))) if callable(asked) else dict(own)
         for name, value in values.items():
             self._keep(name)
             old = getattr(trainer.args, name)
@@ -234,8 +234,9 @@ def _space(asked: Any) -> Tuple[Dict[str, Any], Set[str]]:
         raise ValueError("hp_space is {!r}; it must be a dict of distributions, or a function of a trial that returns a dict".format(asked))
     fields: Set[str] = set()
 
+
     def suggest(trial: Any) -> None:
-        fields.update(asked(trial))
+        fields.update(cast(Mapping[str, Any], asked(trial)))
     try:
         return file_space(space_of(suggest)), fields
     except ValueError as error:

@@ -48,7 +48,7 @@ def searcher_section(searcher: Union[None, str, Mapping[str, Any]], sampler: Opt
         _check_sampler(sampler)
     if searcher is None:
         full = max(max_length.values(), default=1) if isinstance(max_length, Mapping) else max_length
-        section = dict(_OVER_EPOCHS if full > 1 else _OF_NUMBERS)
+        section: Dict[str, Any] = dict(_OVER_EPOCHS if full > 1 else _OF_NUMBERS)
     elif isinstance(searcher, str):
         _check_searcher(searcher)
         section = {"name": {"asha": "adaptive_asha"}.get(searcher, searcher)}
