@@ -307,7 +307,7 @@ class Sweep(unittest.TestCase):
 
     def test_settings_without_a_meaning_here_are_refused(self):
         for setting, what in (("on=slurm:gpu", "it must be slurm, with arguments as"), ("sbatch=[-p,gpu]", "sbatch needs on=\"slurm\""), ("direction=[minimize,maximize]",
-                              "must be minimize or maximize")):
+                              "must be minimize or maximize"), ("gpu_free=101", "gpu_free is 101; it must be from 0 to 100, in percent")):
             said = self.sweep("lr=interval(0.0,1.0)", "need=1", "hydra.sweeper." + setting, expect=1)
             self.assertIn(what, said)
         self.assertFalse((self.folder / "state").exists())

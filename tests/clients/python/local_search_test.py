@@ -14,6 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" /
 
 import hpsearch as hp
 from hpsearch._local.gpus import check_gpus
+from hpsearch._local.guard import worker_words
+from hpsearch._local.run_options import run_options
 from hpsearch._local.local import check_platform, checked_name, local, make_private, process_with_lock
 from hpsearch._local.search_directory import LocalExperiment, SearchDirectory, _readers
 from hpsearch._local.search_record import differences
@@ -84,7 +86,7 @@ class Local(ScriptFolder):
         class Reader:
             address = "unix:///a-reader"
 
-            def __init__(self, state, slots=None, *, worker=True):
+            def __init__(self, state, options=(), *, worker=True):
                 began.append(process_with_lock(daemon / "lock"))
 
         def look_again(_):
@@ -203,6 +205,25 @@ class Local(ScriptFolder):
                 with self.subTest(slots), self.assertRaisesRegex(ValueError, "slots is .*; it must be a number of at least 1"):
                     hp.local(slots=slots)
             self.assertEqual([path.name for path in pathlib.Path(home).glob("*/*")], [])
+
+    def test_gpus_with_less_free_memory_are_left_out(self):
+        self.assertEqual(run_options("local", None, (), None, 0), ["--gpu-free", "0"])
+        self.assertEqual(run_options("local", None, (), None), [])
+        self.assertEqual(worker_words(pathlib.Path("/a"), "ipc:///b", None, "50")[-2:], ["--gpu-free", "50"])
+        self.assertNotIn("--gpu-free", worker_words(pathlib.Path("/a"), "ipc:///b", "2", None))
+        for value, more, kind, words in (
+                (101, {}, ValueError, "^gpu_free is 101; it must be from 0 to 100, in percent$"),
+                (-1, {}, ValueError, "^gpu_free is -1; it must be from 0 to 100, in percent$"),
+                (0.5, {}, TypeError, "^gpu_free is 0.5; it must be a whole number from 0 to 100, in percent$"),
+                (True, {}, TypeError, "^gpu_free is True; it must be a whole number"),
+                (50, {"slots": 2}, ValueError, "^gpu_free is 50, and slots is 2; give one of them"),
+                (50, {"on": "slurm"}, ValueError, "^gpu_free is 50; it needs on=\"local\""),
+                (50, {"on": "inprocess"}, ValueError, "^gpu_free is 50; it needs on=\"local\"")):
+            with self.subTest(value, more=more), self.assertRaisesRegex(kind, words):
+                hp.tune(objective, {"x": hp.uniform(0, 1)}, gpu_free=value, **more)
+        for slots, value in ((None, 101), (2, 50)):
+            with self.subTest(value), self.assertRaisesRegex(ValueError, "^gpu_free is {}".format(value)):
+                hp.local(slots=slots, gpu_free=value)
 
 
 if __name__ == "__main__":

@@ -184,6 +184,25 @@ class SharedSlots(harness.Case):
         self.assertEqual(len(self.starts_of("tune")), 4)
         self.assertLessEqual(self.ledger.most_at_once(), 2)
 
+    def test_tune_has_a_limit_of_its_own_for_free_memory(self):
+        script = self.folder / "script.py"
+        script.write_text("""if True:
+            import hpsearch as hp, os
+            hp.tune(lambda x: x, {"x": hp.uniform(0, 1)}, max_trials=1, gpu_free=60, progress=False)
+            with hp.local(gpu_free=60) as client:
+                experiment = client.submit(hp.experiment(
+                    ["sh", "-c", "echo CUDA $CUDA_VISIBLE_DEVICES; echo 'HPSEARCH {\\"step\\": 1, \\"loss\\": 1}'"],
+                    space={"x": 1}, searcher=hp.single(metric="loss", max_length=1)))
+                print(experiment.wait().trials[0].log())
+            """)
+        self.driver_says("uuid=GPU-aaaa bus=1 memory=1000 free=599", "uuid=GPU-bbbb bus=2 memory=1000 free=601")
+        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=harness.PATIENCE,
+                              env=harness.environment() | self.extra | {
+                                  "PYTHONPATH": str(PACKAGE), "HPSEARCH_BIN": str(harness.BIN), "HPSEARCH_STATE_HOME": str(self.folder / "home"),
+                                  "HPSEARCH_NVML_LIBRARY": str(LIBRARY), "FAKE_NVML": str(self.folder / "gpus")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("CUDA 1", done.stdout)
+
     def driver_says(self, *lines):
         new = self.folder / "gpus.new"
         new.write_text("".join(line + "\n" for line in lines))

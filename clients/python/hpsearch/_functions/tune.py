@@ -42,8 +42,8 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
          arguments: Optional[Mapping[str, Any]] = None,
          resources: Optional[Mapping[str, Any]] = None, context: "os.PathLike[str] | str | None" = None,
          on: Union[str, Client] = "local", resume: str = "auto", seed: Optional[int] = None,
-         slots: Union[None, int, str] = None, sbatch: Sequence[str] = (), queue: Optional[Mapping[str, Any]] = None,
-         preload: Sequence[str] = (), callbacks: Sequence[Callback] = (), max_restarts: int = BAD_TRIALS["max_restarts"],
+         slots: Union[None, int, str] = None, gpu_free: Optional[int] = None,
+         sbatch: Sequence[str] = (), queue: Optional[Mapping[str, Any]] = None, preload: Sequence[str] = (), callbacks: Sequence[Callback] = (), max_restarts: int = BAD_TRIALS["max_restarts"],
          pause_on_failures: Optional[int] = BAD_TRIALS["pause_on_failures"],
          wait: bool = True, progress: bool = True, ask: bool = True, **fields: Any) -> Experiment:
     """Searches for the hyperparameters with which a function gives the best metric.
@@ -79,8 +79,12 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         process, with `slots` in so many threads (1 if missing): for functions of milliseconds. Nothing is stored then.
     resume: "auto", "never" (the name must be new) or "require" (it must exist).
     seed: of all random draws, from 0 to 2^31 - 1; drawn at random if missing.
-    slots: how many trials run at the same time on this machine, or in each job of Slurm; one for each GPU if missing, or one
-        for each core.
+    slots: how many trials run at the same time on this machine, or in each job of Slurm, or which GPUs they get, as "0,1".
+        Without, one for each GPU, or one for each core. On this machine all searches of one user share these slots: each slot
+        belongs to one search at a time, and searches wait for the next free one in order of arrival, those without a running
+        trial first. With `slots`, trials take exactly these at once and wait for no other search, which counts them as in use.
+    gpu_free: without `slots`, on this machine: a GPU is left out while less of its memory is free, in percent from 0 to 100 (90 if
+        missing), or while another program uses it. It is used again when it is free.
     sbatch: with on="slurm", arguments for sbatch, as ["-p", "gpu", "--gres=gpu:1"].
     queue: with on="slurm", options of `hpsearch run --on slurm`, as {"time_limit": "8h", "max_workers": 4}.
     preload: modules that take long to import, as ["torch"]. While a trial runs, its worker starts the interpreter of the next
@@ -132,7 +136,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     modules = _modules(preload)
     if on != "inprocess":
         check_gpus(resources, on, slots)
-    options = run_options(on, None if on == "inprocess" else slots, sbatch, queue)
+    options = run_options(on, None if on == "inprocess" else slots, sbatch, queue, gpu_free)
     called = Callbacks(callbacks)
     if called and not wait:
         raise ValueError("callbacks need wait=True: they are called while tune() waits")

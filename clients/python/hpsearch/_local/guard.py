@@ -1,6 +1,6 @@
 """Starts a daemon and a worker, as `hpsearch run` does, and ends them with the process that started this one.
 
-    python -m hpsearch._local.guard STATE_DIRECTORY [--slots SLOTS] [--no-worker]
+    python -m hpsearch._local.guard STATE_DIRECTORY [--slots SLOTS | --gpu-free PERCENT] [--no-worker]
 
 Prints the daemon's address when it answers. Ends worker and daemon when standard input is closed, which also happens when
 the other process is killed, or by SIGTERM. What ends unexpectedly is started again, a few times.
@@ -77,11 +77,11 @@ def daemon_words(state: pathlib.Path) -> List[str]:
     return words if has_files_of_nodes(state) else words + ["--no-kept-files"]
 
 
-def worker_words(state: pathlib.Path, daemon: str, slots: Optional[str]) -> List[str]:
+def worker_words(state: pathlib.Path, daemon: str, slots: Optional[str], gpu_free: Optional[str]) -> List[str]:
     """The command of the private worker. Without `slots` it shares those of the machine with other searches."""
     who = "searches of {} (process {})".format(state.name, os.getppid())
     return [str(programs() / "hpsearch-worker"), "--daemon", daemon, "--state-dir", str(state / "worker"),
-            "--share-slots", who] + (["--slots", slots] if slots else [])
+            "--share-slots", who] + (["--slots", slots] if slots else []) + (["--gpu-free", gpu_free] if gpu_free else [])
 
 
 def has_files_of_nodes(state: pathlib.Path) -> bool:
@@ -96,6 +96,7 @@ def main(arguments: List[str]) -> int:
     parser = argparse.ArgumentParser(prog="hpsearch._local.guard")
     parser.add_argument("state", type=pathlib.Path)
     parser.add_argument("--slots")
+    parser.add_argument("--gpu-free")
     parser.add_argument("--no-worker", action="store_true")
     asked = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
@@ -104,7 +105,7 @@ def main(arguments: List[str]) -> int:
     try:
         answer = _await_daemon(asked.state, daemon)
         if not asked.no_worker:
-            worker = _Program(worker_words(asked.state, str(answer["workers"]), asked.slots), asked.state / "worker.log")
+            worker = _Program(worker_words(asked.state, str(answer["workers"]), asked.slots, asked.gpu_free), asked.state / "worker.log")
         print(answer["socket"], flush=True)
         with selectors.DefaultSelector() as selector:
             selector.register(sys.stdin, selectors.EVENT_READ)

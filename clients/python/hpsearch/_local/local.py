@@ -9,7 +9,7 @@ import platform
 import subprocess
 import sys
 import weakref
-from typing import Any, Optional, Union
+from typing import Any, List, Optional, Sequence, Union
 
 from .._client.client import Client
 from .guard import end_of
@@ -18,26 +18,31 @@ from .._problems import Unreachable
 _PATIENCE = 70.0  # Seconds, for worker and daemon to end.
 
 
-def local(name: str = "local", *, slots: Union[None, int, str] = None) -> "Local":
+def local(name: str = "local", *, slots: Union[None, int, str] = None, gpu_free: Optional[int] = None) -> "Local":
     """Starts a private daemon and a worker on this machine, and returns their client.
 
     Their state is in `name` below the state directory ($HPSEARCH_STATE_HOME, else $XDG_STATE_HOME/hpsearch, else
     ~/.local/state/hpsearch): the same name goes on with the same experiments. They end with this process, with close(),
-    or at the end of a `with`; running trials then save checkpoints, and go on the next time. `slots` is how many trials
-    run at the same time; without it one for each GPU, or one for each core.
+    or at the end of a `with`; running trials then save checkpoints, and go on the next time.
 
-    NotImplementedError: this is not Linux on x86-64. FileNotFoundError: the programs are not installed. Unreachable: the
-    daemon did not start, as when another process uses the same name.
+    slots: how many trials run at the same time, or which GPUs they get, as "0,1". Without, one for each GPU, or one for each
+        core: all searches of one user on one machine share these slots, and wait for them in order of arrival. With `slots`,
+        trials wait for no other search.
+    gpu_free: without `slots`, a GPU is left out while less of its memory is free, in percent from 0 to 100 (90 if missing), or
+        while another program uses it.
+
+    ValueError, TypeError: an argument is out of its range. NotImplementedError: this is not Linux on x86-64. FileNotFoundError:
+    the programs are not installed. Unreachable: the daemon did not start, as when another process uses the same name.
     """
     check_platform("hpsearch.local()")
-    return Local(state_home() / checked_name(name), slots)
+    return Local(state_home() / checked_name(name), slots, gpu_free)
 
 
 class Local(Client):
     """The client of a private daemon."""
 
-    def __init__(self, state: pathlib.Path, slots: Union[None, int, str]) -> None:
-        self._guard = Guard(state, slots)
+    def __init__(self, state: pathlib.Path, slots: Union[None, int, str], gpu_free: Optional[int] = None) -> None:
+        self._guard = Guard(state, worker_options(slots, gpu_free))
         super().__init__(self._guard.address)
         self._transport.state = state
         atexit.register(self.close)
@@ -52,10 +57,10 @@ class Local(Client):
 class Guard:
     """The process that runs a daemon and perhaps a worker, for as long as this process lives."""
 
-    def __init__(self, state: pathlib.Path, slots: Union[None, int, str] = None, *, worker: bool = True) -> None:
-        """Unreachable: the daemon did not start."""
+    def __init__(self, state: pathlib.Path, options: Sequence[str] = (), *, worker: bool = True) -> None:
+        """`options` are worker_options(). Unreachable: the daemon did not start."""
         make_private(state)
-        words = [sys.executable, "-m", "hpsearch._local.guard", str(state)] + slots_option(slots)
+        words = [sys.executable, "-m", "hpsearch._local.guard", str(state)] + list(options)
         log = state / "guard.log"
         self._owner = os.getpid()
         with open(str(log), "wb") as errors:
@@ -102,8 +107,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_guards_to_parent)
 
 
-def slots_option(slots: Union[None, int, str]) -> "list[str]":
-    """The option of hpsearch-worker. ValueError: it is no number of slots."""
+def worker_options(slots: Union[None, int, str], gpu_free: Optional[int]) -> List[str]:
+    """Options that `hpsearch run` has too. ValueError, TypeError: an argument is out of its range, or both are given."""
+    if gpu_free is not None:
+        if isinstance(gpu_free, bool) or not isinstance(gpu_free, int):
+            raise TypeError("gpu_free is {!r}; it must be a whole number from 0 to 100, in percent".format(gpu_free))
+        if not 0 <= gpu_free <= 100:
+            raise ValueError("gpu_free is {}; it must be from 0 to 100, in percent".format(gpu_free))
+        if slots is not None:
+            raise ValueError("gpu_free is {}, and slots is {!r}; give one of them: chosen slots are used whatever else uses their "
+                             "GPUs".format(gpu_free, slots))
+        return ["--gpu-free", str(gpu_free)]
     if slots is None:
         return []
     if isinstance(slots, int) and slots < 1 or isinstance(slots, bool) or not str(slots):

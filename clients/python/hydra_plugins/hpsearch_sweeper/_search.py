@@ -42,7 +42,8 @@ class Search:
         if settings.on.startswith("slurm:"):
             raise ValueError("hydra.sweeper.on is {!r}; it must be slurm, with arguments as hydra.sweeper.sbatch=[-p,gpu]".format(
                 settings.on))
-        self.options = run_options(settings.on, settings.slots, [str(word) for word in settings.sbatch], settings.queue)
+        self.slots = settings.slots or (settings.n_jobs if settings.on == "local" and not settings.resources else None)
+        self.options = run_options(settings.on, self.slots, [str(word) for word in settings.sbatch], settings.queue, settings.gpu_free)
         self.settings = settings
         self.config_loader = config_loader
         params = ["{}={}".format(key, value) for key, value in (settings.params or {}).items()]
@@ -101,8 +102,7 @@ class Search:
         lock = _lock(state, self.name)
         try:
             _await_end(state)
-            resources = self.settings.resources or {}
-            with Local(state, self.settings.slots or (None if resources else self.settings.n_jobs)) as client:
+            with Local(state, self.slots, self.settings.gpu_free) as client:
                 return self._run(client)
         finally:
             os.close(lock)

@@ -32,7 +32,8 @@ class HpsearchSweeperConf:
     sbatch: List[Any] = field(default_factory=list)  # With on=slurm: arguments for sbatch.
     queue: Dict[str, Any] = field(default_factory=dict)  # With on=slurm: options of `hpsearch run --on slurm`, as {"time_limit": "8h"}.
     token_file: Optional[str] = None  # For a daemon that asks for a token.
-    slots: Any = None  # How many trials this machine, or a job of Slurm, runs at once; here if not n_jobs.
+    slots: Any = None  # How many trials this machine, or a job of Slurm, runs at once; here if not n_jobs. Without both, sweeps share slots.
+    gpu_free: Optional[int] = None  # Without slots: GPUs with less free memory, in percent, are left out. 90 if missing.
     fields: Dict[str, Any] = field(default_factory=dict)  # All other fields of the experiment file.
 
 
