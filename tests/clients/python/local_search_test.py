@@ -139,7 +139,8 @@ class Local(ScriptFolder):
         local, said = interrupted(LocalExperiment, None)
         local.end_runner.assert_called_once_with()
         local.release.assert_called_once_with()
-        self.assertIn("interrupted; the search is paused, and its trials save checkpoints and end. The same call with name='f-1'", said)
+        self.assertIn("interrupted; the search is paused, and its trials save checkpoints and end. The same call with name='f-1' "
+                      "goes on with it, within 14 days (HPSEARCH_KEEP)\n", said)
         local, said = interrupted(LocalExperiment, "mine")
         local.end_runner.assert_not_called()
         self.assertIn("interrupted; the search goes on, and the same call returns to it. To end it: hpsearch.Client('unix:///a')", said)

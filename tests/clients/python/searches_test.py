@@ -14,7 +14,7 @@ import unittest.mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" / "python"))
 
 import hpsearch as hp
-from hpsearch._local.old_searches import Keep, keep_of, remove_old_searches
+from hpsearch._local.old_searches import Keep, keep_of, kept_for, remove_old_searches
 from hpsearch._local.places import place_named, places
 from hpsearch._local.search_directory import SearchDirectory, SearchTransport
 from script_folder import ScriptFolder
@@ -33,7 +33,7 @@ class Searches(ScriptFolder):
         os.environ.pop("HPSEARCH_KEEP", None)
 
     def make(self, name, days=0.0, size=0, named=False, state="COMPLETED", **more):
-        """A search of tune() that ended so many days ago."""
+        """A search of tune() that ended so many days ago, or whose process did."""
         directory = self.home / name
         daemon = directory / "search" / "daemon"
         daemon.mkdir(parents=True)
@@ -43,7 +43,8 @@ class Searches(ScriptFolder):
         (directory / "search" / "run.json").write_text(json.dumps({"file": "x"}))
         (directory / "search" / "last.json").write_text(json.dumps({
             "id": 1, "name": name, "state": state, "created_at": time.time() - days * DAY - 9,
-            "ended_at": time.time() - days * DAY if state != "ACTIVE" else None, "best": {"trial": 2, "metric": 0.25, "step": 1}}))
+            "ended_at": time.time() - days * DAY if state == "COMPLETED" else None, "best": {"trial": 2, "metric": 0.25, "step": 1}}))
+        os.utime(str(directory / "search" / "last.json"), (time.time() - days * DAY,) * 2)
         return directory
 
     def left(self, opened=()):
@@ -114,12 +115,46 @@ class Searches(ScriptFolder):
         self.make("f-older", days=40)
         self.make("f-new", days=13)
         self.make("width", days=99, named=True)
-        self.make("f-active", days=99, state="ACTIVE")
         left, said = self.left()
-        self.assertEqual(left, ["f-active", "f-new", "width"])
+        self.assertEqual(left, ["f-new", "width"])
         self.assertRegex(said, r"^hpsearch: removed 2 searches without a name that have ended, [\d.]+ kB in all, the newest of \d{4}-\d\d-\d\d "
                                r"\(HPSEARCH_KEEP=14d,20GB\)\. Give a search a name to keep it; HPSEARCH_KEEP=never keeps all\n$")
         self.assertEqual(self.left(), (left, ""))
+
+    def test_searches_without_a_name_are_removed_some_days_after_their_pause(self):  # They stayed for ever.
+        self.make("f-interrupted", days=15, state="ACTIVE", size=3000)
+        self.make("f-paused-itself", days=16, state="PAUSED")
+        self.make("f-new", days=13, state="ACTIVE")
+        self.make("width", days=99, named=True, state="ACTIVE")
+        (self.make("f-killed", days=99, state="ACTIVE") / "search" / "last.json").unlink()
+        left, said = self.left()
+        self.assertEqual(left, ["f-killed", "f-new", "width"])
+        self.assertRegex(said, r"^hpsearch: removed 2 searches without a name that were paused, [\d.]+ kB in all, the newest of \d{4}-\d\d-\d\d ")
+        self.assertEqual(self.left(), (left, ""))
+        self.make("f-old", days=15)
+        self.make("f-old-too", days=15, state="ACTIVE")
+        self.assertIn("removed 2 searches without a name that have ended or were paused, ", self.left()[1])
+        self.make("f-old", days=15, state="ACTIVE")
+        self.assertIn("removed a search without a name that was paused, ", self.left()[1])
+        self.assertEqual(self.left()[0], left)
+
+    def test_a_paused_search_that_is_used_stays(self):
+        used = self.make("f-used", days=99, state="ACTIVE")
+        read = self.make("f-read", days=99, state="PAUSED")
+        for lock in (used / "search" / "run.lock", read / "search" / "daemon" / "lock"):
+            lock.write_text("")
+            holder = subprocess.Popen([sys.executable, "-c", "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); "
+                                       "print(1, flush=True); input()", str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            holder.stdout.readline()
+            self.addCleanup(holder.communicate, b"\n")
+        with unittest.mock.patch.dict(os.environ, {"HPSEARCH_KEEP": "0"}):
+            self.assertEqual(self.left(), (["f-read", "f-used"], ""))
+
+    def test_how_long_a_paused_search_can_go_on(self):
+        for keep, said in (("", ", within 14 days (HPSEARCH_KEEP)"), ("36h", ", within 36 hours (HPSEARCH_KEEP)"),
+                           ("1h,1GB", ", within 1 hour (HPSEARCH_KEEP)"), ("never", ""), ("20GB", ""), ("nonsense", "")):
+            with self.subTest(keep), unittest.mock.patch.dict(os.environ, {"HPSEARCH_KEEP": keep}):
+                self.assertEqual(kept_for(), said)
 
     def test_the_oldest_make_room(self):
         for number, days in enumerate((3, 1, 2, 0)):

@@ -15,6 +15,8 @@ sys.path.insert(0, str(PACKAGE))
 
 import hpsearch as hp
 from hpsearch._local.local import process_with_lock
+from hpsearch._local.old_searches import _unused
+from hpsearch._local.places import places_of_python
 
 TRAINING = """
     import os, time
@@ -177,6 +179,7 @@ class PythonTune(harness.Case):
         self.assertEqual((first.popen.returncode, "Traceback" in first.said()), (130, False), first.said())
         name = first.said().split("The same call with name='")[1].split("'")[0]
         self.assertIsNone(process_with_lock(self.home / name / "search/run.lock"), "it trains on")
+        self.assertEqual([(one.place.name, one.is_paused) for one in map(_unused, places_of_python(set())) if one], [(name, True)])
         self.assertIn("trials 6", self.run_script(call(f", name={name!r}"), "second"))
         epochs = [tuple(line) for line in self.lines("epoch")]
         self.assertEqual(len(epochs), len(set(epochs)), "an epoch was trained twice")

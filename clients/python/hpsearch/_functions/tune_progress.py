@@ -10,6 +10,7 @@ from .._client.experiment import Experiment
 from .._client.notebook import show_card
 from .._client.trials import TrialView
 from .._problems import ExperimentFailed, Problem, WrongState
+from .._local.old_searches import kept_for
 from .._local.search_directory import LocalExperiment
 from .interruption import interruption
 from .python_words import note_in_python
@@ -57,7 +58,7 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool, p
     except Exception as error:
         display.close()
         if watch.is_calling:
-            _pause(experiment, "hpsearch: a callback raised {}".format(type(error).__name__))  # It would go on without them.
+            _pause(experiment, name, "hpsearch: a callback raised {}".format(type(error).__name__))  # It would go on without them.
         raise
     finally:
         watch.close()
@@ -151,17 +152,17 @@ def _interrupted(experiment: Experiment, name: Optional[str]) -> None:
         print("\nhpsearch: interrupted; the search goes on, and the same call returns to it. To end it: {}.cancel()".format(
             _at_daemon(experiment)), file=sys.stderr, flush=True)
         return
-    _pause(experiment, "\nhpsearch: interrupted")
+    _pause(experiment, name, "\nhpsearch: interrupted")
 
 
-def _pause(experiment: Experiment, why: str) -> None:
+def _pause(experiment: Experiment, name: Optional[str], why: str) -> None:
     if not isinstance(experiment, LocalExperiment):
         experiment.pause()
         print("{}; the search is paused. To go on: {}.resume(); to end it: .cancel()".format(why, _at_daemon(experiment)),
               file=sys.stderr, flush=True)
         return
     print("{}; the search is paused, and its trials save checkpoints and end. The same call with name={!r} goes on "
-          "with it".format(why, experiment.directory.name), file=sys.stderr, flush=True)
+          "with it{}".format(why, experiment.directory.name, "" if name else kept_for()), file=sys.stderr, flush=True)
     experiment.end_runner()
 
 

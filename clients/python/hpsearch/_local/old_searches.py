@@ -1,4 +1,4 @@
-"""Searches of tune() without a name are removed some time after their end: HPSEARCH_KEEP says when."""
+"""Searches of tune() without a name are removed some time after they ended or were paused: HPSEARCH_KEEP says when."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import time
 from typing import AbstractSet, List, NamedTuple, Optional, Tuple
 
 from .local import state_home
-from .places import Place, json_in, places_of_python
+from .places import LAST_SUMMARY, Place, json_in, places_of_python
 
 DEFAULT_KEEP = "14d,20GB"
 _SECONDS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 _BYTES = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
-_NEW = 3600.0  # Seconds. A search that has just ended is not removed to make room: its process may still read it.
+_NEW = 3600.0  # Seconds. A search that has just ended or paused is not removed to make room: its process may still read it.
 _ENDED = ("COMPLETED", "CANCELED", "FAILED")
 _REMOVED = ".removed-"  # The name of a directory that is being removed.
 
 
 class Keep(NamedTuple):
-    """How long ended searches without a name stay."""
+    """How long searches without a name stay that have ended or are paused."""
 
-    seconds: float  #: After their end.
+    seconds: float  #: After their end or pause.
     bytes: float  #: The limit for the sum of all their sizes.
 
 
@@ -51,37 +51,53 @@ def keep_of(text: str) -> Optional[Keep]:
 
 
 class _Old(NamedTuple):
-    """A search without a name that has ended and that no process uses."""
+    """A search without a name that has ended or is paused, and that no process uses."""
 
     place: Place
-    ended_at: float
+    is_paused: bool
+    since: float  #: Its end or pause, in seconds since the epoch.
     bytes: int
 
 
 def remove_old_searches(opened: AbstractSet[pathlib.Path]) -> None:
-    """Removes searches that tune() made without a name, that have ended, and that HPSEARCH_KEEP doesn't keep. Says so in one line.
-    Those in `opened` stay. ValueError: HPSEARCH_KEEP is wrong."""
+    """Removes searches that tune() made without a name, that have ended or are paused, and that HPSEARCH_KEEP doesn't keep. Says so
+    in one line. Those in `opened` stay. ValueError: HPSEARCH_KEEP is wrong."""
     text = os.environ.get("HPSEARCH_KEEP") or DEFAULT_KEEP
     keep = keep_of(text)
     if keep is None:
         return
     _remove_left_overs()
     present = time.time()
-    ended = sorted((one for one in map(_ended, places_of_python(set())) if one is not None), key=lambda one: one.ended_at)
-    room = sum(one.bytes for one in ended)
+    unused = sorted((one for one in map(_unused, places_of_python(set())) if one is not None), key=lambda one: one.since)
+    room = sum(one.bytes for one in unused)
     removed: List[_Old] = []
-    for one in ended:  # The oldest first.
-        is_old = present - one.ended_at >= keep.seconds
-        takes_room = room > keep.bytes and present - one.ended_at >= _NEW
+    for one in unused:  # The oldest first.
+        is_old = present - one.since >= keep.seconds
+        takes_room = room > keep.bytes and present - one.since >= _NEW
         if (is_old or takes_room) and one.place.whole not in opened and _removed(one.place):
             removed.append(one)
             room -= one.bytes
     if removed:
-        print("hpsearch: removed {} without a name that {} ended, {} in all, the newest of {} (HPSEARCH_KEEP={}). Give a search a name to keep "
+        print("hpsearch: removed {} without a name that {}, {} in all, the newest of {} (HPSEARCH_KEEP={}). Give a search a name to keep "
               "it; HPSEARCH_KEEP=never keeps all".format(
-                  "a search" if len(removed) == 1 else "{} searches".format(len(removed)), "has" if len(removed) == 1 else "have",
-                  _size_text(sum(one.bytes for one in removed)), time.strftime("%Y-%m-%d", time.localtime(removed[-1].ended_at)), text),
+                  "a search" if len(removed) == 1 else "{} searches".format(len(removed)), _why(removed),
+                  _size_text(sum(one.bytes for one in removed)), time.strftime("%Y-%m-%d", time.localtime(removed[-1].since)), text),
               file=sys.stderr, flush=True)
+
+
+def kept_for() -> str:
+    """How long HPSEARCH_KEEP keeps a search without a name that is paused now, as ", within 14 days (HPSEARCH_KEEP)". Empty: until
+    there is no room for it, or for ever."""
+    text = os.environ.get("HPSEARCH_KEEP") or DEFAULT_KEEP
+    try:
+        keep = keep_of(text)
+    except ValueError:
+        return ""
+    if keep is None or keep.seconds == float("inf"):
+        return ""
+    hours = keep.seconds / 3600
+    amount, unit = (hours, "hour") if hours < 48 else (hours / 24, "day")
+    return ", within {:g} {}{} (HPSEARCH_KEEP)".format(round(amount, 1), unit, "" if amount == 1 else "s")
 
 
 def remove_directory(path: pathlib.Path) -> None:
@@ -91,13 +107,26 @@ def remove_directory(path: pathlib.Path) -> None:
     shutil.rmtree(str(aside), onerror=_allow)
 
 
-def _ended(place: Place) -> Optional[_Old]:
+def _why(removed: List[_Old]) -> str:
+    paused = sum(one.is_paused for one in removed)
+    has, was = ("has", "was") if len(removed) == 1 else ("have", "were")
+    if paused == 0:
+        return has + " ended"
+    return was + " paused" if paused == len(removed) else "have ended or were paused"
+
+
+def _unused(place: Place) -> Optional[_Old]:
     if place.kind != "tune" or place.is_named or not _is_ours(place):
         return None
     last = place.last()
-    if last is None or last.get("state") not in _ENDED or not isinstance(last.get("ended_at"), (int, float)):
+    if last is None:
+        return None  # A process uses it, or its process was killed.
+    is_paused = last.get("state") not in _ENDED
+    try:  # The process that pauses a search writes what last() has when all its programs have ended, and nothing writes it later.
+        since = os.stat(str(place.state / LAST_SUMMARY)).st_mtime if is_paused else float(last["ended_at"])
+    except (OSError, KeyError, TypeError, ValueError):
         return None
-    return _Old(place, float(last["ended_at"]), _bytes_of(place, float(last["ended_at"])))
+    return _Old(place, is_paused, since, _bytes_of(place, since))
 
 
 def _is_ours(place: Place) -> bool:
@@ -112,11 +141,11 @@ def _is_ours(place: Place) -> bool:
     return "parts" in json_in(place.whole / "search.json") and (place.whole / "experiment.json").is_file()
 
 
-def _bytes_of(place: Place, ended_at: float) -> int:
-    """Of all its files, counted once: what has ended doesn't grow."""
+def _bytes_of(place: Place, since: float) -> int:
+    """Of all its files, counted once: what has ended or is paused doesn't grow."""
     record = place.whole / "size.json"
     known = json_in(record)
-    if known.get("ended_at") == ended_at and isinstance(known.get("bytes"), int):
+    if known.get("since") == since and isinstance(known.get("bytes"), int):
         return int(known["bytes"])
     total = 0
     for directory, _, files in os.walk(str(place.whole)):
@@ -126,7 +155,7 @@ def _bytes_of(place: Place, ended_at: float) -> int:
             except OSError:
                 pass
     try:
-        record.write_text(json.dumps({"ended_at": ended_at, "bytes": total}), encoding="utf-8")
+        record.write_text(json.dumps({"since": since, "bytes": total}), encoding="utf-8")
     except OSError:
         pass
     return total
