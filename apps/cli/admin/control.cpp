@@ -9,17 +9,32 @@ namespace hpsearch::cli {
 
 using engine::Value;
 
-int control(const std::string& what, const ExperimentOptions& options, std::optional<std::uint64_t> trial,
-            const Output& output) {
-  if (!options.experiment && !options.server.state_dir) {
+int control(const std::string& what, const ControlOptions& options, const Output& output) {
+  const auto& [wanted, trial, yes] = options;
+  if (!wanted.experiment && !wanted.server.state_dir) {
     // A daemon may have other users, whose only experiment may be a different one.
     return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
   }
   // An ID without a daemon must not end a search that only happened to run last in this directory.
   const Outcome<Reached> reached =
-      reach_experiment(options.server, options.experiment, Server::Need::running, output, Reach::shared);
+      reach_experiment(wanted.server, wanted.experiment, Server::Need::running, output, Reach::shared);
   if (!reached) {
     return output.fail(reached.failure());
+  }
+  const bool ends = (what == "cancel" || what == "kill") && !trial;
+  if (ends && !yes) {
+    const auto experiment =
+        read_as<api::ExperimentSummary>(reached->server.client().get(experiment_target(reached->experiment)));
+    if (!experiment) {
+      return output.fail(experiment.failure());
+    }
+    const std::string question = "End experiment " + std::to_string(reached->experiment) + ", " +
+                                 printable(experiment->name) +
+                                 " (trials: " + states_text(experiment->trials) +
+                                 ")? It can't go on afterwards; hpsearch pause keeps it.";
+    if (!engine::is_ended(experiment->state) && !output.ask(question).value_or(true)) {
+      return output.fail(usage_failure("nothing was ended"));
+    }
   }
   if (const auto& state = reached->server.run_state()) {
     forget_last_summary(*state);

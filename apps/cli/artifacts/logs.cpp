@@ -6,9 +6,12 @@
 
 #include "cli/artifacts/log_printer.hpp"
 #include "cli/artifacts/log_source.hpp"
+#include "cli/client/answers.hpp"
+#include "cli/client/last_summary.hpp"
 #include "cli/client/which.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 
@@ -56,6 +59,14 @@ int logs(const LogsOptions& options, const Output& output) {
       }
       if (!experiment) {
         return output.fail(experiment.failure());
+      }
+      if (const auto ended = last_summary(state)) {
+        const auto summary = read_as<api::ExperimentSummary>(*ended);
+        if (summary && summary->trials_total > 0 && *which->trial >= summary->trials_total) {
+          return output.fail(not_found_failure(
+              "experiment " + std::to_string(*experiment) + " has no trial " + std::to_string(*which->trial) +
+              " (trials: 0 to " + std::to_string(summary->trials_total - 1) + ")"));
+        }
       }
       const LeftLogs source(state, *experiment, *which->trial, shown.stream);
       return LogPrinter(source, shown, output).print_all();

@@ -171,10 +171,12 @@ Outcome<ServerOptions> Server::usual_or_latest(const ServerOptions& options, con
   usual->set_timeout(std::chrono::milliseconds(500));
   if (const auto answer = usual->get("/api/v1/status"); !answer) {
     if (const auto latest = latest_search()) {
-      output.message("hpsearch: " +
-                     (answer.failure().exit == Exit::unreachable ? "no daemon at " + usual->address()
-                                                                 : answer.failure().message) +
-                     "; this is " + latest->path.string());
+      if (answer.failure().exit != Exit::unreachable || usual->address() != default_server) {
+        output.message("hpsearch: " + answer.failure().message + "; this is " + latest->path.string());
+      } else if (searches_here().size() > 1) {
+        output.message("hpsearch: this is " + printable(latest->name) +
+                       ", the search that was run last; hpsearch list shows the others");
+      }
       ServerOptions private_one;
       private_one.state_dir = latest->path.string();
       return private_one;

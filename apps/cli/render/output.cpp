@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/problem.hpp"
@@ -79,6 +80,18 @@ void Output::print(std::string_view text) const {
 void Output::message(std::string_view text) const {
   // An error here cannot be reported anywhere.
   static_cast<void>(print_to(STDERR_FILENO, std::string(text) + "\n"));
+}
+
+std::optional<bool> Output::ask(std::string_view question) const {
+  const pid_t reader = ::tcgetpgrp(STDIN_FILENO);
+  if (json() || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0 ||
+      (reader >= 0 && reader != ::getpgrp())) {
+    return std::nullopt;
+  }
+  static_cast<void>(print_to(STDERR_FILENO, std::string(question) + " [y/N] "));
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 std::string Output::loss() const {

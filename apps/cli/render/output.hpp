@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,10 @@ class Output {
   /// A write to standard output failed, and not because its reader closed the pipe; `loss` describes it.
   [[nodiscard]] bool lost_data() const noexcept { return write_error_ != 0; }
   [[nodiscard]] std::string loss() const;
+
+  /// Asks on the terminal. Null where no one can answer: JSON is wanted, there is no terminal, or the command
+  /// runs in the background, where reading would stop it.
+  [[nodiscard]] std::optional<bool> ask(std::string_view question) const;
 
   /// Prints the failure in the present format; returns the exit code.
   [[nodiscard]] int fail(const Failure& failure) const;

@@ -1,8 +1,6 @@
 #include "cli/run/run_submission.hpp"
 
-#include <unistd.h>
-
-#include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,25 +30,16 @@ Outcome<context::ContextListing> look_at_program(const RunSession& run, const st
                                     : Outcome<context::ContextListing>(named_by_entrypoint(directory, tree));
 }
 
-/// A command in the background would be stopped if it reads.
-bool can_ask() {
-  const pid_t reader = ::tcgetpgrp(STDIN_FILENO);
-  return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0 && (reader < 0 || reader == ::getpgrp());
-}
-
 /// Asks on a terminal before a useless search starts.
 Outcome<Done> confirm(const RunSession& run) {
-  if (run.options.yes || run.output.json() || !can_ask() ||
-      engine::doubts_to_confirm(*run.file.config).empty()) {
+  if (run.options.yes || engine::doubts_to_confirm(*run.file.config).empty()) {
     return Done{};
   }
-  std::cerr << "Is this meant? Start the search? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
+  const std::optional<bool> answer = run.output.ask("Is this meant? Start the search?");
   if (run.interrupts.count() > 0) {
     return Failure{Exit::interrupted, engine::Errc::unavailable, "interrupted before the search started"};
   }
-  return answer == "y" || answer == "Y" || answer == "yes"
+  return answer.value_or(true)
              ? Outcome<Done>(Done{})
              : usage_failure("not started: change " + run.file.path + ", then run the same command again");
 }

@@ -6,8 +6,7 @@
 namespace hpsearch::cli {
 
 void add_store_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("store", "Check, copy and repair the store of a daemon");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("store", "Check, copy and repair the store of a daemon");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const StoreOptions&, const Output&), const char* to) -> CLI::App& {
@@ -43,8 +42,7 @@ void add_store_verbs(VerbBuilder& build) {
 }
 
 void add_cluster_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("cluster", "Set up a daemon for workers on other machines");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("cluster", "Set up a daemon for workers on other machines");
   group.require_subcommand(1);
   ClusterOptions& given = build.given.cluster;
   CLI::App& init = build.add_to(
@@ -86,9 +84,7 @@ void add_cluster_verbs(VerbBuilder& build) {
 }
 
 void add_key_verbs(VerbBuilder& build) {
-  CLI::App& group =
-      *build.app.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("keys", "Manage the keys of workers that reach a daemon over TCP");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
@@ -110,8 +106,7 @@ void add_key_verbs(VerbBuilder& build) {
 }
 
 void add_token_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("token", "Manage the tokens that clients need over TCP");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("token", "Manage the tokens that clients need over TCP");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const TokenOptions&, const Output&)) -> CLI::App& {
@@ -154,8 +149,7 @@ void add_token_verbs(VerbBuilder& build) {
 }
 
 void add_context_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("context", "Remember daemons by name, and which one is used");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("context", "Remember daemons by name, and which one is used");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const ContextOptions&, const Output&)) -> CLI::App& {
@@ -197,8 +191,7 @@ void add_usage(VerbBuilder& build) {
 }
 
 void add_workspace_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("workspace", "Manage workspaces and their quotas");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("workspace", "Manage workspaces and their quotas");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const WorkspaceOptions&, const Output&)) -> CLI::App& {
@@ -254,9 +247,8 @@ std::vector<CLI::Option*> add_queue_options(CLI::App& to, AllocOptions& options)
 }
 
 void add_alloc_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand(
+  CLI::App& group = build.add_family(
       "alloc", "Manage queues that ask Slurm, Kubernetes or another scheduler for workers when trials wait");
-  group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about) -> CLI::App& {
     CLI::App& added =
@@ -324,8 +316,7 @@ void add_alloc_verbs(VerbBuilder& build) {
 }
 
 void add_audit_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("audit", "Show who changed what, and check that record");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("audit", "Show who changed what, and check that record");
   group.require_subcommand(1);
   CLI::App& listing = build.add_to(group, "list", "List changes and sign-ins, the oldest first",
                                    [&build](const Output& output) {
@@ -348,8 +339,7 @@ void add_audit_verbs(VerbBuilder& build) {
 }
 
 void add_component_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("component", "Check component files");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("component", "Check component files");
   group.require_subcommand(1);
   CLI::App& check =
       build.add_to(group, "check", "Check a component file and print its declarations",

@@ -50,6 +50,7 @@ struct Arguments {
   bool no_browser = false;
   bool open_as_admin = false;
   std::optional<std::uint64_t> trial;
+  bool yes = false;
   std::optional<std::string> context_directory;
   ImportOptions import_options;
 };

@@ -7,8 +7,7 @@
 namespace hpsearch::cli {
 
 void add_checkpoint_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand("checkpoints", "List, download and delete checkpoints");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group = build.add_family("checkpoints", "List, download and delete checkpoints");
   group.require_subcommand(1);
   const auto add_verb = [&](const char* name, const char* about,
                             int (*verb)(const CheckpointOptions&, const Output&)) -> CLI::App& {
@@ -43,9 +42,8 @@ void add_checkpoint_verbs(VerbBuilder& build) {
 }
 
 void add_files_verbs(VerbBuilder& build) {
-  CLI::App& group = *build.app.add_subcommand(
-      "files", "List the files that programs left in their working directories; copy them");
-  group.set_help_flag("-h,--help", "Print this help");
+  CLI::App& group =
+      build.add_family("files", "List the files that programs left in their working directories; copy them");
   build.add_output(group);
   FilesOptions& given = build.given.files;
   group.add_option("WHICH", given.which, "Experiment; with a trial, every file of it")->expected(0, 2);

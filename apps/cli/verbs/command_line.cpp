@@ -50,24 +50,30 @@ void add_everything(VerbBuilder& build) {
       "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
       "6 no daemon answers, 7 the experiment failed or was canceled, 74 disk or store failed, 130 "
       "interrupted.");
+  build.title = "Run, as hpsearch run search.yaml";
   add_run(build);
   add_file_verbs(build);
   add_simulate(build);
+  build.title = "Look, as hpsearch trials";
   add_reading_verbs(build);
   add_comparing_verbs(build);
-  add_control_verbs(build);
-  add_checkpoint_verbs(build);
   add_files_verbs(build);
-  add_store_verbs(build);
+  add_checkpoint_verbs(build);
+  add_following_verbs(build);
+  add_usage(build);
+  build.title = "Steer, as hpsearch set 3 max_trials=200";
+  add_control_verbs(build);
+  add_ended_verbs(build);
+  build.title = "Administer, as hpsearch worker drain node-3";
+  add_worker_verbs(build);
+  add_alloc_verbs(build);
   add_cluster_verbs(build);
   add_key_verbs(build);
   add_token_verbs(build);
   add_context_verbs(build);
-  add_audit_verbs(build);
-  add_usage(build);
   add_workspace_verbs(build);
-  add_worker_verbs(build);
-  add_alloc_verbs(build);
+  add_audit_verbs(build);
+  add_store_verbs(build);
   add_component_verbs(build);
   static_cast<void>(
       build.add("version", "Print the version", [](const Output& output) { return version(output); }));

@@ -72,12 +72,17 @@ void add_control_verbs(VerbBuilder& build) {
   for (const auto& [name, about] : verbs) {
     const std::string what = name;
     const auto action = [&build, what](const Output& output) {
-      return control(what, build.experiment(), build.given.trial, output);
+      return control(what, {build.experiment(), build.given.trial, build.given.yes}, output);
     };
-    if (what == "cancel") {
-      build.add_experiment_or_trial(build.add(what, about, build.about_either(action)));
+    const bool is_of_trials = what == "cancel";
+    CLI::App& verb = build.add(what, about, is_of_trials ? build.about_either(action) : action);
+    if (is_of_trials) {
+      build.add_experiment_or_trial(verb);
     } else {
-      build.add_experiment(build.add(what, about, action));
+      build.add_experiment(verb);
+    }
+    if (what == "cancel" || what == "kill") {
+      verb.add_flag("--yes", build.given.yes, "Don't ask before an experiment is ended");
     }
   }
   CLI::App& retrying = build.add("retry", "Try a failed trial once more", [&build](const Output& output) {
@@ -86,10 +91,13 @@ void add_control_verbs(VerbBuilder& build) {
       return output.fail(which.failure());
     }
     build.given.experiment.experiment = which->experiment;
-    return control("retry", build.experiment(), which->trial, output);
+    return control("retry", {build.experiment(), which->trial}, output);
   });
   build.add_trial(retrying, build.given.words);
   add_set(build);
+}
+
+void add_following_verbs(VerbBuilder& build) {
   CLI::App& verb = build.add("wait", "Wait until an experiment has ended", [&build](const Output& output) {
     build.given.wait.experiment = build.experiment();
     return wait(build.given.wait, output);
@@ -140,9 +148,8 @@ void add_worker_verbs(VerbBuilder& build) {
     }
     build.add_server(verb);
   }
-  CLI::App& group = *build.app.add_subcommand(
+  CLI::App& group = build.add_family(
       "worker", "Invite workers; let a worker become idle, get trials again, or be forgotten");
-  group.set_help_flag("-h,--help", "Print this help");
   group.require_subcommand(1);
   const std::pair<const char*, const char*> in_group[] = {
       {"drain", "Lease no more trials to a worker; running trials continue"},

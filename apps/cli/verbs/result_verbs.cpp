@@ -149,6 +149,9 @@ void add_comparing_verbs(VerbBuilder& build) {
       ->check(one_of({"trials", "metrics"}));
   exporting.add_option("--format", written.format, "csv or jsonl, an object a line (default: csv)")
       ->check(one_of({"csv", "jsonl"}));
+}
+
+void add_ended_verbs(VerbBuilder& build) {
   struct EndedVerb {
     const char* name;
     const char* about;

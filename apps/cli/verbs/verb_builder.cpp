@@ -14,13 +14,23 @@ constexpr std::uint64_t largest_seed = 2'147'483'647;
 }  // namespace
 
 CLI::App& VerbBuilder::add(const std::string& name, const std::string& about, Action does) {
-  return add_to(app, name, about, std::move(does));
+  CLI::App& verb = add_to(app, name, about, std::move(does));
+  verb.group(title);
+  return verb;
+}
+
+CLI::App& VerbBuilder::add_family(const std::string& name, const std::string& about) {
+  CLI::App& family = *app.add_subcommand(name, about);
+  family.set_help_flag("-h,--help", "Print this help");
+  family.group(title);
+  return family;
 }
 
 CLI::App& VerbBuilder::add_to(CLI::App& group, const std::string& name, const std::string& about,
                               Action does) {
   CLI::App& verb = *group.add_subcommand(name, about);
   verb.set_help_flag("-h,--help", "Print this help");
+  verb.group("Commands");  // Else that of its family.
   add_output(verb);
   verb.callback([this, chosen = std::move(does)] { action = chosen; });
   return verb;

@@ -26,9 +26,12 @@ struct VerbBuilder {
 
   CLI::App& app;
   Arguments given = {};
-  Action action = {};  ///< Action of the chosen command.
+  Action action = {};      ///< Action of the chosen command.
+  std::string title = {};  ///< Title in the help of the commands that are added next.
 
   CLI::App& add(const std::string& name, const std::string& about, Action does);
+  /// "keys": a command that has commands.
+  CLI::App& add_family(const std::string& name, const std::string& about);
   CLI::App& add_to(CLI::App& group, const std::string& name, const std::string& about, Action does);
   void add_output(CLI::App& to);
   void add_server(CLI::App& to);

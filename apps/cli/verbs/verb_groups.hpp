@@ -15,8 +15,10 @@ void add_simulate(VerbBuilder& build);
 // result_verbs.cpp
 void add_reading_verbs(VerbBuilder& build);
 void add_comparing_verbs(VerbBuilder& build);
+void add_ended_verbs(VerbBuilder& build);
 
 // control_verbs.cpp
+void add_following_verbs(VerbBuilder& build);
 void add_control_verbs(VerbBuilder& build);
 void add_worker_verbs(VerbBuilder& build);
 

@@ -188,9 +188,13 @@ struct OpenOptions {
 /// Opens the dashboard in a browser.
 [[nodiscard]] int open(const OpenOptions& options, const Output& output);
 
-/// "pause", "resume", "cancel" or "kill"; for one trial only "cancel".
-[[nodiscard]] int control(const std::string& what, const ExperimentOptions& options,
-                          std::optional<std::uint64_t> trial, const Output& output);
+struct ControlOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> trial;  ///< Only for "cancel" and "retry".
+  bool yes = false;                    ///< Don't ask before an experiment is ended.
+};
+/// "pause", "resume", "cancel", "kill" or "retry".
+[[nodiscard]] int control(const std::string& what, const ControlOptions& options, const Output& output);
 
 struct SetOptions {
   std::optional<std::string> experiment;

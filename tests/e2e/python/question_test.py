@@ -1,4 +1,4 @@
-"""The question before a useless search, on a terminal (a pty): `hpsearch run` and hpsearch.tune()."""
+"""Questions on a terminal (a pty): before a useless search of `hpsearch run` and hpsearch.tune(), and before `hpsearch kill`."""
 
 import textwrap
 import unittest
@@ -65,6 +65,22 @@ class QuestionTest(harness.Case):
         terminal = Terminal(self, "-mc", f"{harness.BIN / 'hpsearch'} run experiment.yaml --slots 1 & wait $!", program="/bin/bash")
         self.assertEqual(terminal.end(), 0, terminal.text())
         self.assertNotIn(QUESTION, terminal.text())
+
+    def test_kill_asks_before_it_ends_an_experiment(self):
+        (self.folder / "train.py").write_text("import time\ntime.sleep(600)\n")
+        running = self.run_search("--yes")
+        running.wait_for_text("1 running")
+        state = self.folder / ".hpsearch" / "experiment"
+        for verb, key, expect in (("kill", b"\n", 2), ("cancel", b"n\n", 2), ("kill", b"y\n", 0)):
+            command = Terminal(self, verb, "--state-dir", state)
+            command.wait_for_text("It can't go on afterwards; hpsearch pause keeps it. [y/N] ")
+            self.assertIn("End experiment 1, ", command.text())
+            command.press(key)
+            self.assertEqual(command.end(), expect, command.text())
+            self.assertIn("nothing was ended" if expect else "experiment 1 is ", command.text())
+        self.assertEqual(running.end(), 7, running.text())
+        again = Terminal(self, "kill", "--yes", "--state-dir", state)
+        self.assertNotIn("[y/N]", again.text() if again.end() is not None else "")
 
     def test_tune(self):
         said = self.answer(self.tune(), b"n\n", 1)
