@@ -1,7 +1,7 @@
 // What a trial's page reads from its history.
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {attemptsOf} from "../src/pages/trial/attempts";
+import {attemptsOf, isFailed} from "../src/pages/trial/attempts";
 import {curvesFigure, type Curves} from "../src/plot/curves";
 import {csvText} from "../src/plot/drawing/figure";
 
@@ -60,4 +60,13 @@ test("the CSV of curves has their points, NaN where it was reported", () => {
         look,
     );
     assert.equal(csvText(figure.csv!()), "trial,epochs,time,loss,min,max\r\n4,1,10,0.5,0.5,0.5\r\n4,2,,nan,,\r\n4,3,30,0.1234567890123,0.25,0.3\r\n");
+});
+
+test("the attempt that failed last, whatever ended after it", () => {
+    const at = (attempt: number, cause: string, code: number) => [
+        {lsn: 1, at: 1, type: "lease_granted", attempt, worker: 1, slots: [0]},
+        {lsn: 2, at: 2, type: "report_taken", attempt, report: {type: "exit", cause, code}},
+    ];
+    const history = [...at(1, "exited", 1), ...at(2, "signaled", 9), ...at(3, "ended_by_agent", 0), ...at(4, "exited", 0)] as never;
+    assert.equal(attemptsOf(history).find(isFailed)!.attempt, 2);
 });

@@ -11,6 +11,7 @@ const whole = (count: number, line = (n: number) => `line ${n}`): string => Arra
 function assertIsPartOf(window: LogWindow, all: readonly LogLine[]): void {
     const begin = all.findIndex((line) => line.offset === window.from);
     assert.deepEqual(window.lines, begin < 0 ? [] : all.slice(begin, begin + window.lines.length));
+    if (begin >= 0 && window.firstNumber !== undefined) assert.equal(window.firstNumber, begin + 1, "lines have their numbers");
     const next = all[begin + window.lines.length];
     if (begin >= 0 && next && !window.unfinished) assert.equal(window.to, next.offset);
 }
@@ -22,6 +23,7 @@ test("a log that grows for long drops its oldest lines", () => {
     assert.equal(window.lines.length, mostLines);
     assert.equal(window.lines.at(-1)!.text, `line ${3 * mostLines - 1}`);
     assert.equal(window.to, text.length);
+    assert.equal(window.firstNumber, 2 * mostLines + 1);
     assertIsPartOf(window, linesOf(text));
 });
 
@@ -55,6 +57,7 @@ test("text of one line end after the other doesn't move the window past the line
     window.append(text.slice(begin), text.length);
     window.moveBack(text.slice(0, begin), 0);
     assert.equal(window.from, begin - mostLines / 2);
+    assert.equal(window.firstNumber, begin - mostLines / 2 + 1, "known once the beginning was read");
     assert.equal(window.lines.length, mostLines);
     assertIsPartOf(window, linesOf(text));
 });

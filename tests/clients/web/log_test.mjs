@@ -166,3 +166,22 @@ test("a whole log is downloaded", async () => {
     noFaults();
     await context.close();
 });
+
+test("a trial that failed: its page begins with the last line of its log, and the log page opens where it stopped", async () => {
+    const id = stage.submitScript({name: "fails", max_restarts: 0, hyperparameters: {x: {type: "double", minval: 0, maxval: 1}},
+        searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 1}},
+    `printf 'starts\\n'; printf 'Traceback (most recent call last):\\n  File "train.py", line 7, in <module>\\nKeyError: "width"\\n' >&2; exit 3\n`);
+    await stage.untilQuiet(id);
+    const page = await stage.context().then((context) => context.newPage());
+    await page.goto(`${stage.url}e/${id}/t/0`);
+    const failure = page.locator(".failure");
+    assert.equal(await failure.locator(".strong").textContent(), 'KeyError: "width"');
+    assert.match(await failure.textContent(), /Attempt 1: exit status 3\./);
+    assert.equal(await failure.locator("pre").textContent(), 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\nKeyError: "width"');
+    await page.goto(`${stage.url}e/${id}/t/0/log`);
+    await page.locator(".log-line", {hasText: "KeyError"}).waitFor();
+    assert.deepEqual(await page.locator(".log-offset").allTextContents(), ["! 1", "! 2", "! 3"], "lines have their numbers");
+    await page.getByRole("button", {name: "stdout"}).click();
+    await page.locator(".log-line", {hasText: "starts"}).waitFor();
+    noFaults();
+});

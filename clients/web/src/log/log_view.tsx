@@ -27,12 +27,14 @@ interface Props {
 
 function Line({
     line,
+    number,
     marked,
     error,
     found,
     onPoint,
 }: {
     line: LogLine;
+    number: number | undefined;
     marked: boolean;
     error: boolean;
     found: boolean;
@@ -40,9 +42,9 @@ function Line({
 }) {
     return (
         <div data-offset={line.offset} class={`log-line${marked ? " marked" : ""}${found ? " found" : ""}`}>
-            <button class="log-offset" tabIndex={-1} onClick={() => onPoint(line.offset)} aria-label={t("log.point", {offset: line.offset})}>
+            <button class="log-offset" tabIndex={-1} onClick={() => onPoint(line.offset)} aria-label={t("log.point")}>
                 {error ? "! " : ""}
-                {line.offset}
+                {number ?? "·"}
             </button>
             <span class="log-text">
                 {piecesOf(line.text).map((piece, index) =>
@@ -285,6 +287,7 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
                             <Line
                                 key={line.offset}
                                 line={line}
+                                number={part?.firstNumber === undefined ? undefined : part.firstNumber + first + index}
                                 error={error}
                                 onPoint={onPoint}
                                 marked={place !== undefined && line.offset === place}

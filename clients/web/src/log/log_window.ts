@@ -9,10 +9,17 @@ export class LogWindow {
     private held: LogLine[] = [];
     private letters = 0;
     private folder: LogFolder;
+    private number: number | undefined;
 
     /// `from`: where the first line begins in the log, in bytes.
     constructor(public from = 0) {
         this.folder = new LogFolder(from);
+        this.number = from === 0 ? 1 : undefined;
+    }
+
+    /// The number of the first line in the log; undefined if the lines before it were never read.
+    get firstNumber(): number | undefined {
+        return this.number;
     }
 
     /// A window on a part that begins anywhere in the log. Its first line is most likely cut, so it is left out.
@@ -64,6 +71,8 @@ export class LogWindow {
         const taken = older.slice(-mostLines / 2);
         const newer = this.held;
         this.from = taken[0]?.offset ?? begin;
+        if (begin === 0) this.number = older.length - taken.length + 1;
+        else if (this.number !== undefined) this.number -= taken.length;
         this.held = [];
         this.letters = 0;
         this.add(taken);
@@ -92,6 +101,7 @@ export class LogWindow {
 
     private dropFirst(count: number): void {
         if (count <= 0) return;
+        if (this.number !== undefined) this.number += count;
         for (const line of this.held.splice(0, count)) this.letters -= line.text.length;
         this.from = this.held[0]?.offset ?? this.folder.lineBegin;
     }

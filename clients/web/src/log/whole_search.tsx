@@ -2,6 +2,7 @@
 import {useEffect, useState} from "preact/hooks";
 import {get, Problem} from "../api/client";
 import {t, tCount} from "../i18n/texts";
+import {formatBytes} from "../i18n/format";
 import {plainText} from "./fold";
 
 interface Found {
@@ -59,7 +60,7 @@ export function WholeSearch({path, search, onFound}: {path: string; search: stri
                     </p>
                     {found.matches.map((match) => (
                         <button key={match.offset} type="button" class="link log-hit" onClick={() => onFound(match.offset)}>
-                            <span class="log-offset">{match.offset}</span> {plainText(match.line).slice(0, shownLetters)}
+                            <span class="log-offset">{formatBytes(match.offset)}</span> {plainText(match.line).slice(0, shownLetters)}
                         </button>
                     ))}
                     {!found.complete && (

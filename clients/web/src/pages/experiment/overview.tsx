@@ -39,6 +39,7 @@ function Figures({experiment, now}: {experiment: Experiment; now: number}) {
     const from = experiment.first_lease_at ?? experiment.created_at;
     const until = experiment.ended_at ?? now;
     const running = experiment.trials["RUNNING"] ?? 0;
+    const again = numberOf(trained) > numberOf(full);
     return (
         <div class="figures">
             <Figure
@@ -76,8 +77,8 @@ function Figures({experiment, now}: {experiment: Experiment; now: number}) {
             <Figure label={t("overview.time")} value={formatDuration(until - from)} note={t("overview.slot_time", {time: formatDuration(slots)})} />
             <Figure
                 label={t("overview.trained")}
-                value={numberOf(full) > 0 ? formatPercent(numberOf(trained) / numberOf(full)) : "–"}
-                note={t("overview.trained_note", {
+                value={again ? amount(trained, experiment.unit) : numberOf(full) > 0 ? formatPercent(numberOf(trained) / numberOf(full)) : "–"}
+                note={t(again ? "overview.trained_again" : "overview.trained_note", {
                     trained: formatNumber(trained),
                     full: formatNumber(full),
                     unit: numberOf(full) === 1 ? tWord("unit_one", experiment.unit) : tWord("unit", experiment.unit),

@@ -19,6 +19,10 @@ export interface Attempt {
     message: string;
 }
 
+/// Whether it ended by itself or by the machine, and not well.
+export const isFailed = (attempt: Attempt): boolean =>
+    attempt.cause !== undefined && attempt.cause !== "ended_by_agent" && !(attempt.cause === "exited" && attempt.code === 0);
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const placeOf = (fields: Fields): Place[] =>

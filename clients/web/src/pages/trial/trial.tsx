@@ -12,7 +12,8 @@ import {toneOf} from "../../design/state_mark";
 import {useNow} from "../../design/now";
 import {readWorkers} from "../workers/read_workers";
 import {LogView} from "../../log/log_view";
-import {attemptsOf} from "./attempts";
+import {attemptsOf, isFailed} from "./attempts";
+import {Failure} from "./failure";
 import {CopyConfiguration} from "../experiment/copy_configuration";
 import {HparamPlaces} from "../space_place";
 import {Lazy} from "../lazy";
@@ -83,7 +84,7 @@ function Attempts({experiment, trial, explanation, now}: {experiment: Experiment
                 </thead>
                 <tbody>
                     {attempts.map((each) => {
-                        const bad = each.cause !== undefined && each.cause !== "ended_by_agent" && !(each.cause === "exited" && each.code === 0);
+                        const bad = isFailed(each);
                         const end =
                             each.cause === undefined
                                 ? tWord("state", "RUNNING")
@@ -144,8 +145,8 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
             {(data) => (
                 <>
                     <TrialHeader experiment={experiment} trial={data} current="trial" done={trial.reload} />
+                    {data.last_failure && <Failure experiment={experiment.id} trial={data} explanation={explanation.data} />}
                     {explanation.data && <Why experiment={experiment} trial={data} explanation={explanation.data} />}
-                    {data.last_failure && <p class="note tone-bad">{plain(data.last_failure)}</p>}
                     <div class="columns section">
                         <div>
                             <section class="section">

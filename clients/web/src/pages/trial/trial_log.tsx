@@ -1,10 +1,12 @@
 // The log of a trial: attempt, stream and rank are in the address, and so is a line.
-import type {Trial} from "../../api/shapes";
+import type {Explanation, Trial} from "../../api/shapes";
 import {useResource} from "../../state/resource";
 import {t} from "../../i18n/texts";
 import {View} from "../../design/states";
 import {downloadLog} from "../../log/download_log";
 import {LogView} from "../../log/log_view";
+import {Loading} from "../../design/states";
+import {lastFailed} from "./failure";
 import {TrialHeader} from "./trial_header";
 import type {ExperimentPageProps} from "../page_props";
 
@@ -12,8 +14,13 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
     const number = Number(captured[0]);
     const base = `experiments/${experiment.id}/trials/${number}`;
     const trial = useResource<Trial>(base, {topic: `trials:${experiment.id}`, every: 2000});
-    const attempt = query.number("attempt");
-    const stream = query.get("stream") === "stderr" ? "stderr" : "stdout";
+    // What has failed and does not go on is opened where it stopped: the error stream of the attempt that failed.
+    const failed = trial.data !== undefined && trial.data.last_failure !== "" && !["RUNNING", "PENDING", "COMPLETED"].includes(trial.data.state);
+    const explanation = useResource<Explanation>(failed ? `${base}/explain` : null);
+    const isOpening = failed && query.number("attempt") === undefined && !explanation.data && !explanation.problem;
+    const attempt = query.number("attempt") ?? (failed ? lastFailed(explanation.data) : undefined);
+    const asked = query.get("stream");
+    const stream = asked === "stderr" || asked === "stdout" ? asked : failed ? "stderr" : "stdout";
     const rank = query.number("rank") ?? 0;
     const path = `${base}/log?stream=${stream}${attempt === undefined ? "" : `&attempt=${attempt}`}${rank === 0 ? "" : `&rank=${rank}`}`;
     const wrap = query.get("wrap") === "yes";
@@ -29,7 +36,7 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
                                     key={each}
                                     class="chip"
                                     aria-pressed={stream === each}
-                                    onClick={() => query.set({stream: each === "stdout" ? "" : each, at: ""})}
+                                    onClick={() => query.set({stream: each === "stdout" && !failed ? "" : each, at: ""})}
                                 >
                                     {each}
                                 </button>
@@ -70,18 +77,22 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
                             {t("log.download")}
                         </button>
                     </div>
-                    <LogView
-                        key={path}
-                        path={path}
-                        live={data.state === "RUNNING"}
-                        at={query.number("at")}
-                        wrap={wrap}
-                        error={stream === "stderr"}
-                        search={query.get("q") ?? ""}
-                        onSearch={(q) => query.set({q}, {replace: true})}
-                        onPoint={(at) => query.set({at}, {replace: true})}
-                        height="max(320px, calc(100vh - 340px))"
-                    />
+                    {isOpening ? (
+                        <Loading rows={4} />
+                    ) : (
+                        <LogView
+                            key={path}
+                            path={path}
+                            live={data.state === "RUNNING"}
+                            at={query.number("at")}
+                            wrap={wrap}
+                            error={stream === "stderr"}
+                            search={query.get("q") ?? ""}
+                            onSearch={(q) => query.set({q}, {replace: true})}
+                            onPoint={(at) => query.set({at}, {replace: true})}
+                            height="max(320px, calc(100vh - 340px))"
+                        />
+                    )}
                 </>
             )}
         </View>
