@@ -25,6 +25,12 @@ test("a newcomer submits by the form and watches the search", async () => {
     await page.getByRole("link", {name: "digits-adaptive-asha"}).waitFor();
     await page.getByRole("link", {name: "New experiment"}).first().click();
     await page.getByRole("heading", {name: "New experiment"}).waitFor();
+    // Nothing is submitted without its program by accident.
+    const submit = page.getByRole("button", {name: "Submit"});
+    await until(() => submit.isEnabled(), "the daemon's approval of the file that the form begins with");
+    await submit.click();
+    await page.getByText("The command names train.py, but no file was given").waitFor();
+    await page.getByRole("button", {name: "Submit without files"}).waitFor();
     await page.getByLabel("Name", {exact: true}).first().fill("by-the-form");
     await page.getByLabel("Command", {exact: true}).fill("/usr/bin/python3 train.py");
     await page.getByLabel("Or single files").setInputFiles(join(root, "examples", "digits", "train.py"));

@@ -54,6 +54,14 @@ export const joinCommand = (value: Yaml | undefined): string =>
           ? value
           : "";
 
+/// The file that the command runs and that the program's files must have: train.py of "python3 train.py"; "" if it names none, as
+/// "bash -c …" or a module of Python.
+export function programOf(entrypoint: Yaml | undefined): string {
+    const words = Array.isArray(entrypoint) ? entrypoint.map(String) : splitCommand(typeof entrypoint === "string" ? entrypoint : "");
+    const isFile = (word: string) => /^(\.\/)?[\w-][\w./-]*\.(py|sh|jl|R|lua|pl|js)$/.test(word) || /^\.\/./.test(word);
+    return words.find(isFile) ?? "";
+}
+
 export const starter = `name: my-search
 entrypoint: [python3, train.py]
 hyperparameters:
@@ -61,6 +69,10 @@ hyperparameters:
   batch_size: {type: categorical, vals: [32, 64, 128]}
 searcher:
   name: adaptive_asha
+  mode: aggressive
+  divisor: 3
+  max_rungs: 4
+  sampler: model
   metric: val_loss
   smaller_is_better: true
   max_length: {epochs: 27}

@@ -3,6 +3,7 @@ import {useId, useState} from "preact/hooks";
 import type {ComponentChildren} from "preact";
 import {t, type TextKey} from "../i18n/texts";
 import type {Yaml} from "./yaml";
+import {useResource} from "../state/resource";
 import {joinCommand, splitCommand, textAt, valueAt, withValue, type Draft, type Tree} from "./draft";
 import {SpaceTable} from "./space_table";
 
@@ -137,6 +138,52 @@ function Section({title, children}: {title: string; children: ComponentChildren}
     );
 }
 
+const conditionExample = "batch_size * width <= 65536";
+
+/// Conditions of `where`, one on each line.
+function Conditions({draft, onChange, wrong}: Props) {
+    const id = useId();
+    const value = valueAt(draft.tree, ["where"]);
+    const now = (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]).map(String).join("\n");
+    const problem = [...wrong].find(([path]) => path === "where" || path.startsWith("where["))?.[1];
+    return (
+        <label class="field span" for={id}>
+            <span>{t("form.where")}</span>
+            <textarea
+                id={id}
+                class="input mono"
+                rows={Math.max(1, now.split("\n").length)}
+                placeholder={conditionExample}
+                aria-invalid={problem !== undefined}
+                spellcheck={false}
+                value={now}
+                onChange={(event) => {
+                    const lines = event.currentTarget.value.split("\n").filter((line) => line.trim() !== "");
+                    onChange(withValue(draft, ["where"], lines.length === 0 ? undefined : lines));
+                }}
+            />
+            {problem && <span class="field-problem">{problem}</span>}
+        </label>
+    );
+}
+
+/// The samplers that the searcher takes, as its schema has them.
+function Sampler(props: Props & {searcher: string}) {
+    const schema = useResource<{properties: {sampler?: {enum: readonly (string | null)[]; default: string}}}>(`searchers/${props.searcher}/schema`);
+    const sampler = schema.data?.properties.sampler;
+    if (!sampler) return null;
+    const names = sampler.enum.filter((name) => name !== null);
+    return (
+        <Choice
+            {...props}
+            path={["searcher", "sampler"]}
+            label="form.sampler"
+            fallback={sampler.default}
+            options={names.map((name) => [name, name] as const)}
+        />
+    );
+}
+
 const early = (name: string) => name === "adaptive_asha" || name === "async_halving";
 
 export function FormFields(props: Props & {searchers: readonly string[]; files: ComponentChildren}) {
@@ -164,6 +211,9 @@ export function FormFields(props: Props & {searchers: readonly string[]; files: 
             </Section>
             <Section title={t("trial.hparams")}>
                 <SpaceTable draft={draft} onChange={props.onChange} />
+                <div class="form-grid">
+                    <Conditions {...props} />
+                </div>
                 {props.wrong.get("hyperparameters") && <p class="field-problem">{props.wrong.get("hyperparameters")}</p>}
             </Section>
             <Section title={t("form.search")}>
@@ -175,6 +225,7 @@ export function FormFields(props: Props & {searchers: readonly string[]; files: 
                         fallback="adaptive_asha"
                         options={props.searchers.map((name) => [name, name] as const)}
                     />
+                    <Sampler {...props} searcher={searcher} />
                     <Text {...props} path={["searcher", "metric"]} label="overview.metric" />
                     <Choice
                         {...props}
@@ -196,6 +247,8 @@ export function FormFields(props: Props & {searchers: readonly string[]; files: 
             </Section>
             <Section title={t("form.limits")}>
                 <div class="form-grid">
+                    <Text {...props} path={["resources", "priority"]} label="form.priority" number hint="50" />
+                    <Text {...props} path={["resources", "resource_pool"]} label="workers.pool" hint="default" />
                     <Text {...props} path={["max_restarts"]} label="form.restarts" number hint="5" />
                     <Text {...props} path={["budget", "max_slot_hours"]} label="form.slot_hours" number hint={t("form.no_limit")} />
                     <Text {...props} path={["checkpoint_storage", "save_trial_best"]} label="form.save_best" number hint="1" />

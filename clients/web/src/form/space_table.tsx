@@ -7,6 +7,8 @@ import {valueAt, withValue, type Draft, type Tree} from "./draft";
 
 const types = ["double", "log", "int", "categorical", "const"] as const;
 type Kind = (typeof types)[number];
+/// The first is the default.
+const scales = ["linear", "log"] as const;
 
 /// The kind of an entry, or undefined for one that only the text can express, such as nested spaces.
 export function kindOf(entry: Yaml | undefined): Kind | undefined {
@@ -16,6 +18,8 @@ export function kindOf(entry: Yaml | undefined): Kind | undefined {
     return types.find((each) => each === type);
 }
 
+const isNumber = (kind: Kind | undefined): boolean => kind === "int" || kind === "double";
+
 const numberOr = (text: string): Yaml => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text);
 
 function choices(text: string): Yaml[] {
@@ -24,6 +28,11 @@ function choices(text: string): Yaml[] {
         .map((word) => word.trim())
         .filter((word) => word !== "")
         .map((word) => (word === "true" ? true : word === "false" ? false : numberOr(word)));
+}
+
+function withField(fields: Tree, name: string, value: Yaml | undefined): Tree {
+    const {[name]: _, ...others} = fields;
+    return value === undefined ? others : {...others, [name]: value};
 }
 
 const initial: Readonly<Record<Kind, Yaml>> = {
@@ -57,6 +66,7 @@ function Cell({value, label, onChange, wide = false}: {value: string; label: str
 export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: Draft) => void}) {
     const space = (valueAt(draft.tree, ["hyperparameters"]) ?? {}) as Tree;
     const names = typeof space === "object" && space !== null && !Array.isArray(space) ? Object.keys(space) : [];
+    const hasNumbers = names.some((name) => isNumber(kindOf(space[name])));
     const put = (name: string, value: Yaml | undefined) => onChange(withValue(draft, ["hyperparameters", name], value));
     const rename = (from: string, to: string) => {
         if (to === "" || Object.hasOwn(space, to)) return;
@@ -83,6 +93,8 @@ export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: D
                             <th scope="col">{t("list.name")}</th>
                             <th scope="col">{t("form.type")}</th>
                             <th scope="col">{t("form.range")}</th>
+                            {hasNumbers && <th scope="col">{t("form.step")}</th>}
+                            {hasNumbers && <th scope="col">{t("form.scale")}</th>}
                             <th scope="col">
                                 <span class="unseen">{t("form.remove")}</span>
                             </th>
@@ -151,6 +163,44 @@ export function SpaceTable({draft, onChange}: {draft: Draft; onChange: (draft: D
                                             </span>
                                         )}
                                     </td>
+                                    {hasNumbers && (
+                                        <td>
+                                            {isNumber(kind) && (
+                                                <Cell
+                                                    value={String(fields["step"] ?? "")}
+                                                    label={t("form.step_of", {name})}
+                                                    onChange={(text) =>
+                                                        put(name, withField(fields, "step", text.trim() === "" ? undefined : numberOr(text)))
+                                                    }
+                                                />
+                                            )}
+                                        </td>
+                                    )}
+                                    {hasNumbers && (
+                                        <td>
+                                            {isNumber(kind) && (
+                                                <select
+                                                    class="select"
+                                                    aria-label={t("form.scale_of", {name})}
+                                                    value={String(fields["scale"] ?? scales[0])}
+                                                    onChange={(event) =>
+                                                        put(
+                                                            name,
+                                                            withField(
+                                                                fields,
+                                                                "scale",
+                                                                event.currentTarget.value === scales[0] ? undefined : event.currentTarget.value,
+                                                            ),
+                                                        )
+                                                    }
+                                                >
+                                                    {scales.map((each) => (
+                                                        <option key={each}>{each}</option>
+                                                    ))}
+                                                </select>
+                                            )}
+                                        </td>
+                                    )}
                                     <td>
                                         <button
                                             type="button"

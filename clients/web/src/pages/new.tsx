@@ -5,7 +5,7 @@ import type {Experiment, Status, Trial} from "../api/shapes";
 import {useResource} from "../state/resource";
 import {go} from "../state/router";
 import {t} from "../i18n/texts";
-import {draftOf, starter, textAt, valueAt, type Draft} from "../form/draft";
+import {draftOf, programOf, starter, textAt, valueAt, type Draft} from "../form/draft";
 import {Editor} from "../form/editor";
 import {FormFields} from "../form/form_fields";
 import {PreviewNote} from "../form/preview";
@@ -57,6 +57,9 @@ function Starting({query, ready}: PageProps & {ready: (text: string, digest: str
 function Submit({draft, files, digest, blocked}: {draft: Draft; files: readonly PackedFile[]; digest: string; blocked: boolean}) {
     const [waits, setWaits] = useState(false);
     const [problem, setProblem] = useState<Problem | undefined>();
+    const program = files.length === 0 && digest === "" ? programOf(valueAt(draft.tree, ["entrypoint"])) : "";
+    const [asked, setAsked] = useState("");
+    const asks = program !== "" && asked === program;
     const key = useMemo(() => crypto.randomUUID?.() ?? String(Math.random()), [draft.text, files]);
     const submit = async () => {
         setWaits(true);
@@ -103,8 +106,20 @@ function Submit({draft, files, digest, blocked}: {draft: Draft; files: readonly 
                     )}
                 </div>
             )}
-            <button class={`button primary${waits ? " waits" : ""}`} disabled={waits || blocked} onClick={() => void submit()}>
-                {t("form.submit")}
+            {asks && (
+                <p class="note tone-waiting" role="alert">
+                    {t("form.no_program", {program})}
+                </p>
+            )}
+            <button
+                class={`button primary${waits ? " waits" : ""}`}
+                disabled={waits || blocked}
+                onClick={() => {
+                    if (program !== "" && !asks) setAsked(program);
+                    else void submit();
+                }}
+            >
+                {t(asks ? "form.submit_anyway" : "form.submit")}
             </button>
         </div>
     );

@@ -21,7 +21,7 @@ export function Failure({experiment, trial, explanation}: {experiment: number; t
                 <>
                     <p class="small">
                         {attempt === undefined ? cause : t("trial.failed_attempt", {attempt, cause})}{" "}
-                        <Link class="in-text" to={`e/${experiment}/t/${trial.trial}/log?stream=stderr${attempt === undefined ? "" : `&attempt=${attempt}`}`}>
+                        <Link class="in-text" to={`e/${experiment}/t/${trial.trial}/log${attempt === undefined ? "" : `?attempt=${attempt}`}`}>
                             {t("trial.whole_log")}
                         </Link>
                     </p>

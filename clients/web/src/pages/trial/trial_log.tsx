@@ -4,23 +4,37 @@ import {useResource} from "../../state/resource";
 import {t} from "../../i18n/texts";
 import {View} from "../../design/states";
 import {downloadLog} from "../../log/download_log";
+import type {LogPart} from "../../log/log_reader";
 import {LogView} from "../../log/log_view";
 import {Loading} from "../../design/states";
 import {lastFailed} from "./failure";
 import {TrialHeader} from "./trial_header";
 import type {ExperimentPageProps} from "../page_props";
 
+/// Where the log of a trial opens: a failed one that does not go on, or the attempt that failed last, where it stopped. That is its
+/// error stream, unless nothing is in it.
+function usePlaceOfFailure(base: string, trial: Trial | undefined, asked: number | undefined) {
+    const hasFailed = trial !== undefined && trial.last_failure !== "";
+    const explanation = useResource<Explanation>(hasFailed ? `${base}/explain` : null);
+    const failed = lastFailed(explanation.data);
+    const isOver = !["RUNNING", "PENDING", "COMPLETED"].includes(trial?.state ?? "RUNNING");
+    const isShown = failed !== undefined && (asked === undefined ? isOver : asked === failed);
+    const errors = useResource<LogPart>(isShown ? `${base}/log?stream=stderr&attempt=${failed}&from_end=1&limit=1` : null);
+    return {
+        isOpening: (hasFailed && !explanation.data && !explanation.problem) || (isShown && !errors.data && !errors.problem),
+        attempt: isShown ? failed : undefined,
+        stream: isShown && (errors.data?.size ?? 0) > 0 ? ("stderr" as const) : ("stdout" as const),
+    };
+}
+
 export default function TrialLog({experiment, query, captured}: ExperimentPageProps) {
     const number = Number(captured[0]);
     const base = `experiments/${experiment.id}/trials/${number}`;
     const trial = useResource<Trial>(base, {topic: `trials:${experiment.id}`, every: 2000});
-    // What has failed and does not go on is opened where it stopped: the error stream of the attempt that failed.
-    const failed = trial.data !== undefined && trial.data.last_failure !== "" && !["RUNNING", "PENDING", "COMPLETED"].includes(trial.data.state);
-    const explanation = useResource<Explanation>(failed ? `${base}/explain` : null);
-    const isOpening = failed && query.number("attempt") === undefined && !explanation.data && !explanation.problem;
-    const attempt = query.number("attempt") ?? (failed ? lastFailed(explanation.data) : undefined);
+    const place = usePlaceOfFailure(base, trial.data, query.number("attempt"));
+    const attempt = query.number("attempt") ?? place.attempt;
     const asked = query.get("stream");
-    const stream = asked === "stderr" || asked === "stdout" ? asked : failed ? "stderr" : "stdout";
+    const stream = asked === "stderr" || asked === "stdout" ? asked : place.stream;
     const rank = query.number("rank") ?? 0;
     const path = `${base}/log?stream=${stream}${attempt === undefined ? "" : `&attempt=${attempt}`}${rank === 0 ? "" : `&rank=${rank}`}`;
     const wrap = query.get("wrap") === "yes";
@@ -36,7 +50,7 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
                                     key={each}
                                     class="chip"
                                     aria-pressed={stream === each}
-                                    onClick={() => query.set({stream: each === "stdout" && !failed ? "" : each, at: ""})}
+                                    onClick={() => query.set({stream: each === place.stream ? "" : each, at: ""})}
                                 >
                                     {each}
                                 </button>
@@ -77,7 +91,7 @@ export default function TrialLog({experiment, query, captured}: ExperimentPagePr
                             {t("log.download")}
                         </button>
                     </div>
-                    {isOpening ? (
+                    {place.isOpening ? (
                         <Loading rows={4} />
                     ) : (
                         <LogView
