@@ -173,7 +173,10 @@ test("a trial that failed: its page begins with the last line of its log, and th
     `printf 'starts\\n'; printf 'Traceback (most recent call last):\\n  File "train.py", line 7, in <module>\\nKeyError: "width"\\n' >&2; exit 3\n`);
     await stage.untilQuiet(id);
     const page = await stage.context().then((context) => context.newPage());
-    await page.goto(`${stage.url}e/${id}/t/0`);
+    await page.goto(`${stage.url}experiments`);
+    assert.match(await page.locator("tr", {hasText: "fails"}).locator(".row-sub.bad").textContent(), /every trial failed/);
+    await page.goto(`${stage.url}e/${id}`);
+    await page.locator(".note.tone-bad", {hasText: "every trial failed"}).getByRole("link", {name: "Trial 0 shows the end of its log."}).click();
     const failure = page.locator(".failure");
     assert.equal(await failure.locator(".strong").textContent(), 'KeyError: "width"');
     assert.match(await failure.textContent(), /Attempt 1: exit status 3\./);

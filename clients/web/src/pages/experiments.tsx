@@ -7,7 +7,7 @@ import type {Message} from "../live/stream";
 import {useResource} from "../state/resource";
 import type {Query} from "../state/router";
 import {t, tCount, tWord, type TextKey} from "../i18n/texts";
-import {formatAgo, formatNumber, formatTime, shortened} from "../i18n/format";
+import {formatAgo, formatNumber, formatTime, plain, shortened} from "../i18n/format";
 import {Link} from "../design/link";
 import {Empty, View} from "../design/states";
 import {StateMark, toneOf} from "../design/state_mark";
@@ -17,6 +17,7 @@ import {Menu} from "../design/menu";
 import {useNow} from "../design/now";
 import {bulkActions} from "./bulk_actions";
 import {type experimentOrders, experimentStates} from "./page_state";
+import {hasFailed} from "./failed_search";
 import {amount} from "./story";
 import type {PageProps} from "./page_props";
 
@@ -122,6 +123,7 @@ function Row({each, chosen, choose, now}: {each: ExperimentSummary; chosen: bool
                         </span>
                     ))}
                 </span>
+                {hasFailed(each) && <span class="row-sub bad">{shortened(plain(each.reason), 120)}</span>}
             </td>
             <td>
                 <StateMark state={each.state} />

@@ -14,6 +14,7 @@ import {useNow} from "../../design/now";
 import {Hparams} from "./hparams";
 import {CopyConfiguration} from "./copy_configuration";
 import {lastEventsAgain} from "./last_events";
+import {FailedSearch, hasFailed} from "../failed_search";
 import {Lazy} from "../lazy";
 import {amount, storyOf} from "../story";
 import {StoryList} from "../story_list";
@@ -217,7 +218,11 @@ export default function Overview({experiment, query}: ExperimentPageProps) {
                 </p>
             )}
             {experiment.waits_for && <p class="note tone-waiting">{t("overview.waits", {why: experiment.waits_for})}</p>}
-            {experiment.reason && <p class={`note tone-${toneOf(experiment.state)}`}>{plain(experiment.reason)}</p>}
+            {hasFailed(experiment) ? (
+                <FailedSearch experiment={experiment} />
+            ) : (
+                experiment.reason && <p class={`note tone-${toneOf(experiment.state)}`}>{plain(experiment.reason)}</p>
+            )}
             {experiment.notes.map((note, index) => (
                 <p class="note tone-waiting" key={index}>
                     {plain(note.text)}
