@@ -211,6 +211,10 @@ void Engine::trust_workers() noexcept {
   state_->state.skips_first_look = true;
 }
 
+void Engine::retry_at_once() noexcept {
+  state_->state.retries_at_once = true;
+}
+
 void Engine::set_suspect(WorkerId worker, bool suspect) {
   EngineState& state = state_->state;
   if (suspect) {

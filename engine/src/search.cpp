@@ -44,6 +44,7 @@ std::string not_of_a_program(const Event& event) {
 
 Search::Search(Engine engine, EventSink sink) : engine_(std::move(engine)), sink_(std::move(sink)) {
   engine_.trust_workers();  // No user could resume a search that paused itself.
+  engine_.retry_at_once();  // Time passes only with each call.
 }
 
 Value Search::completed(Value config) {

@@ -92,9 +92,8 @@ struct WhyTrialWaits {
                                   ? "until one reports something"
                                   : "until one measures the metric at a second step, or for another " +
                                         seconds_text(wait.remaining);
-    return (wait.failed == 0
-                ? "the first attempts have only just started"
-                : counted(wait.failed, "attempt") + " failed in the same way (" + wait.why + ")") +
+    return (wait.failed == 0 ? "the first attempts have only just started"
+                             : counted(wait.failed, "trial") + " failed in the same way (" + wait.why + ")") +
            "; " + until + ", no more than " + std::to_string(wait.most) + " are started";
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/searchers/registry.hpp"
 #include "messages.hpp"
@@ -53,6 +54,28 @@ TEST(Search, AFailedTrialComesBackWhileRestartsAreLeft) {
   ASSERT_TRUE(search.give_up(trial, ExitReason::errored, "no memory"));
   EXPECT_EQ(search.experiment().trials[trial.number()].state, TrialState::failed);
   EXPECT_NE(search.ask()->trial, trial);
+}
+
+// The engine waits a second before a third try, two before a fourth; a program that asks would wait for ever.
+TEST(Search, AFailedTrialComesBackAtOnceEachTime) {
+  std::vector<Event> events;
+  Result<Search> opened = Search::open(a_search(3), searchers::registry(), 1,
+                                       [&events](const Event& event) { events.push_back(event); });
+  ASSERT_TRUE(opened.has_value());
+  Search search = std::move(opened).value();
+  for (int failures = 0; failures < 4; ++failures) {
+    const std::optional<Search::Work> work = search.ask();
+    ASSERT_TRUE(work.has_value()) << failures;
+    EXPECT_EQ(work->trial, TrialNumber(0)) << failures;
+    ASSERT_TRUE(search.give_up(work->trial, ExitReason::errored, "no memory"));
+    if (failures == 1) {
+      Result<Search> restored = Search::restore(events, searchers::registry());
+      ASSERT_TRUE(restored.has_value());
+      EXPECT_TRUE(restored->ask().has_value()) << "nor does one that was saved";
+    }
+  }
+  EXPECT_EQ(search.experiment().trials[0].state, TrialState::failed);
+  EXPECT_EQ(search.ask()->trial, TrialNumber(1));
 }
 
 TEST(Search, InvalidParametersAreReplaced) {

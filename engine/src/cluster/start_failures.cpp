@@ -163,7 +163,8 @@ void apply(const Applier& applier, const StartDelayed& delayed) {
     failure_history.fruitless = delayed.times;
     failure_history.last_culprit = delayed.worker;
     failure_history.last_why = delayed.why;
-    failure_history.not_before = applier.event.at + delayed.wait;
+    failure_history.not_before =
+        applier.event.at + (applier.state.retries_at_once ? Duration() : delayed.wait);
     if (record.pending.contains(delayed.trial) && failure_history.not_before > applier.event.at) {
       delayed_trial(applier.state, record, delayed.trial, failure_history.not_before);
     }

@@ -31,8 +31,7 @@ inline constexpr std::tuple top_fields{
           "how often a trial is [retried](operating/reliability.md) after its program failed"},
     Field{"pause_on_failures", &ExperimentConfig::pause_on_failures, kind::Integer{0, most_seed},
           "the search [pauses itself](operating/reliability.md#a-search-that-pauses-itself) if its first "
-          "attempts, this many, all "
-          "fail in the same way; 0: never"},
+          "trials, this many, all fail in the same way; 0: never"},
     Field{"lost_after", &ExperimentConfig::lost_after, kind::Time{},
           "how long a worker may be silent before its trials run elsewhere",
           "[by checkpoint age](operating/reliability.md#lost-workers)"},

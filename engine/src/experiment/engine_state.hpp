@@ -38,6 +38,7 @@ struct EngineState {
   std::map<std::string, std::map<SlotIndex, std::string>> taken_by_uid;  ///< The same: WorkerRecord::taken.
   bool trusts_workers = false;                                           ///< The same.
   bool skips_first_look = false;                                         ///< The same.
+  bool retries_at_once = false;                                          ///< The same.
   std::uint64_t most_ends = 512;  ///< The same. In a step: well below a millisecond.
   Vacancies vacancies;            ///< Free slots of the workers that are present and not suspect.
   std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.

@@ -219,10 +219,10 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   if (holds_back(record, now)) {
     const FirstFailures& first = record.first_failures;
     const bool looks = takes_first_look(record, now);
-    const bool by_time = looks && (first.reported || first.alike == 0);
-    return WaitForFirstReport{first.alike, running, first.alike > 0 ? first.why : "",
+    const bool by_time = looks && (first.reported || first.alike.empty());
+    return WaitForFirstReport{first.alike.size(), running, first.alike.empty() ? "" : first.why,
                               by_time ? first.first_start + first_look - now : Duration{},
-                              most_first_attempts(record, looks)};
+                              most_first_trials(record, looks)};
   }
   if (resources.max_slots && (running + 1) * need > *resources.max_slots) {
     return WaitForMaxSlots{running * need, need, *resources.max_slots};

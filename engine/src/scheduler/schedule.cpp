@@ -116,7 +116,7 @@ class TimeCheck {
 /// Trials that wait for a slot and whose last attempts are really over.
 struct Ready {
   std::optional<TrialNumber> first;        ///< The oldest that may run there.
-  std::optional<TrialNumber> last_resort;  ///< The oldest that should rather run elsewhere.
+  std::optional<TrialNumber> last_resort;  ///< The oldest that should rather run elsewhere, or after others.
   std::size_t too_long = 0;                ///< So many need longer than the worker lasts.
 };
 
@@ -134,7 +134,7 @@ Ready find_ready(const EngineState& state, const ExperimentRecord& record, Worke
       }
       continue;
     }
-    if (!should_avoid(state, record, trial, worker)) {
+    if (!should_avoid(state, record, trial, worker) && !lets_others_try(record, number)) {
       ready.first = number;
       break;
     }
@@ -283,8 +283,9 @@ bool needs_slots(const EngineState& state, const ExperimentRecord& record) {
 /// Where the oldest of its trials that wait crashed, if others could tell whose fault that was.
 WorkerId crashed_on(const EngineState& state, const ExperimentRecord& record, TimeCheck& time) {
   const Ready ready = find_ready(state, record, WorkerId{}, time);
+  const std::optional<TrialNumber> oldest = ready.first ? ready.first : ready.last_resort;
   const Box<FailureHistory>* failure_history =
-      ready.first ? &record.trials[ready.first->number()].failure_history : nullptr;
+      oldest ? &record.trials[oldest->number()].failure_history : nullptr;
   const bool crashed = failure_history != nullptr && *failure_history && (*failure_history)->crashes > 0 &&
                        !state.trusts_workers;
   return crashed ? (*failure_history)->crashed_on : WorkerId{};
@@ -335,18 +336,26 @@ enum class Filled : std::uint8_t { yes, nothing_wanted, no_time };
 /// Gives the place to the experiment.
 Filled fill(Step& step, const ExperimentRecord& record, const Placement& place, const Reserved& reserved,
             TimeCheck& time) {
-  const bool several = !place.others.empty();
-  const Ready ready = find_ready(step.state(), record, several ? WorkerId{} : place.worker, time);
+  const WorkerId only = place.others.empty() ? place.worker : WorkerId{};
+  const Ready ready = find_ready(step.state(), record, only, time);
   if (ready.first) {
     lease(step, record, *ready.first, place);
     return Filled::yes;
   }
-  if (ready.last_resort) {
-    if (const auto other = find_place_besides(step.state(), record.config.resources, place.worker, reserved,
-                                              record.trials[ready.last_resort->number()], time)) {
-      lease(step, record, *ready.last_resort, *other);
-      return Filled::yes;
+  const std::optional<TrialNumber> last = ready.last_resort;
+  const auto lease_elsewhere = [&] {
+    const TrialRecord& trial = record.trials[last->number()];
+    const auto other =
+        should_avoid(step.state(), record, trial, only)
+            ? find_place_besides(step.state(), record.config.resources, only, reserved, trial, time)
+            : std::nullopt;
+    if (other) {
+      lease(step, record, *last, *other);
     }
+    return other.has_value();
+  };
+  if (last && !lets_others_try(record, *last) && lease_elsewhere()) {
+    return Filled::yes;
   }
   const WorkerRecord& worker = step.state().workers.at(place.worker);
   Next next = keep_places(step.state(), record) ? Next(NothingNow{}) : record.searcher->next();
@@ -365,8 +374,10 @@ Filled fill(Step& step, const ExperimentRecord& record, const Placement& place, 
       return Filled::yes;
     }
   }
-  if (ready.last_resort) {
-    lease(step, record, *ready.last_resort, place);
+  if (last) {
+    if (!lease_elsewhere()) {
+      lease(step, record, *last, place);
+    }
     return Filled::yes;
   }
   return too_long || ready.too_long ? Filled::no_time : Filled::nothing_wanted;

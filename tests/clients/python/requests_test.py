@@ -340,7 +340,7 @@ class Streams(DaemonTest):
         failed = dict(state="FAILED", reason="all trials failed", notes=[{"text": "loss is never reported"}])
         for given, kind in ((dict(state="COMPLETED"), None), (failed, hpsearch.ExperimentFailed),
                            (dict(state="CANCELED"), hpsearch.ExperimentCanceled),
-                           (dict(state="PAUSED", reason="its first 3 attempts failed"), hpsearch.ExperimentFailed)):
+                           (dict(state="PAUSED", reason="its first 3 trials failed"), hpsearch.ExperimentFailed)):
             with self.subTest(given):
                 data = {"topic": "experiment:1", "lsn": 1, "experiment": detail(**given)}
                 daemon, client = self.stream(message(1, "experiment:1", data))

@@ -139,6 +139,19 @@ class SearchTest(unittest.TestCase):
             search.tell(other, "invalid_hyperparameters", "x is too small")
             self.assertNotEqual(search.ask().params["x"], other.params["x"])
 
+    def test_failed_work_comes_again_at_once_as_often_as_the_search_says(self):
+        with Search({**CONFIG, "max_restarts": 3}) as search:
+            trials = []
+            for _ in range(5):
+                work = search.ask()
+                self.assertIsNotNone(work, f"after {len(trials)} failures; {search.explain(0)}")
+                trials.append(work.trial)
+                search.tell(work, "failed", "no memory")
+            self.assertEqual(trials, [0, 0, 0, 0, 1])
+            self.assertEqual(search.state()["trials"]["FAILED"], 1)
+            finish(search)
+            self.assertTrue(search.finished)
+
     def test_metrics_that_are_no_numbers_rank_last(self):
         with Search({**CONFIG, "searcher": {**CONFIG["searcher"], "max_trials": 6}}) as search:
             while (work := search.ask()) is not None:

@@ -36,7 +36,7 @@ class EarlyMistakes(harness.Case):
         self.assertLessEqual(launches, 3)
         first = said.index("ModuleNotFoundError: No module named 'modul_that_is_not_there'")
         self.assertLess(first, said.index("paused itself"), "the first failure is shown when it happens")
-        self.assertRegex(said, r"paused itself: its first 3 attempts failed in the same way: exit status 1: ModuleNotFound")
+        self.assertRegex(said, r"paused itself: its first 3 trials failed in the same way: exit status 1: ModuleNotFound")
         self.assertRegex(said, r"the whole log: hpsearch logs --stderr --state-dir \S+ \d+")
         self.assertRegex(said, r"what to do: .*--fresh, or, if the program need not change, continue this one: \S*hpsearch run ")
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "messages.hpp"
 
-// A mistake in a program or in its experiment file fails every attempt in the same way: a search finds out
-// with few of them, and pauses itself.
+// A mistake in a program or in its experiment file fails every trial in the same way: a search finds out with
+// few of them, and pauses itself.
 
 namespace hpsearch::engine {
 namespace {
@@ -68,13 +69,82 @@ TEST_F(FirstFailures, ThreeOfAKindPauseTheSearch) {
   begin(2, random_config(20, 2));
   EXPECT_EQ(fail_all(), 3);
   EXPECT_EQ(record().state, ExperimentState::paused);
-  EXPECT_EQ(
-      record().reason,
-      "its first 3 attempts failed in the same way: exit status 1: ModuleNotFoundError: No module named "
-      "'numpi'");
+  EXPECT_EQ(record().reason,
+            "its first 3 trials failed in the same way: exit status 1: ModuleNotFoundError: No module named "
+            "'numpi'");
+  EXPECT_EQ(record().trials.size(), 3U);
   for (std::size_t i = 0; i < record().trials.size(); ++i) {
     EXPECT_FALSE(is_closed(record().trials[i].state)) << "nothing is lost of the search: trial " << i;
+    EXPECT_EQ(record().trials[i].attempts, 1U) << "another trial shows more than a second attempt";
   }
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, OnOneSlotThreeTrialsPauseTheSearch) {
+  begin(1, random_config(20, 1));
+  EXPECT_EQ(fail_all(), 3);
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().trials.size(), 3U);
+  EXPECT_EQ(record().by_state[static_cast<std::size_t>(TrialState::failed)], 0U);
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, OneTrialThatFailsAgainAndAgainDoesNotPauseTheSearch) {
+  begin(2, random_config(20, 2));
+  cluster.report(cluster.live(id, 1), 1, 0.5);
+  int failures = 0;
+  for (; record().trials[0].state == TrialState::pending || record().trials[0].live; ++failures) {
+    if (!record().trials[0].live) {  // Others went before its next attempt.
+      const auto other = std::find_if(cluster.attempts.begin(), cluster.attempts.end(),
+                                      [](const auto& entry) { return entry.first.trial.number() > 1; });
+      ASSERT_NE(other, cluster.attempts.end());
+      cluster.report(other->first, 9, 0.5);
+      cluster.exit(AttemptKey(other->first));
+      continue;
+    }
+    const AttemptKey key = cluster.live(id, 0);
+    cluster.report(key, 1, 0.5);
+    fail(key);
+  }
+  EXPECT_GT(failures, 3);
+  EXPECT_EQ(record().trials[0].state, TrialState::failed);
+  EXPECT_EQ(record().trials[0].restarts, record().config.max_restarts + 1);
+  EXPECT_EQ(record().state, ExperimentState::active) << "one trial fails, not the program";
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, TwoTrialsAreTriedAgainIfThereAreNoOthers) {
+  begin(2, random_config(2, 2));
+  EXPECT_EQ(fail_all(), 4);
+  EXPECT_EQ(record().state, ExperimentState::failed);
+  EXPECT_EQ(cluster.trial(id, 0).attempts, 2U);
+  EXPECT_EQ(cluster.trial(id, 1).attempts, 2U);
+  EXPECT_EQ(record().reason,
+            "every trial failed; the last: exit status 1; it failed twice in the same way before its first "
+            "report");
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, OneFailurePausesTheSearchIfTheFileNamesOne) {
+  begin(4, random_config(40, 4, Value::Map{{"pause_on_failures", 1}}));
+  fail(cluster.live(id, 2));
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().reason,
+            "its first trial failed: exit status 1: ModuleNotFoundError: No module named 'numpi'");
+}
+
+TEST_F(FirstFailures, ATrialThatAUserRetriesGoesFirst) {
+  begin(1, random_config(20, 1, Value::Map{{"max_restarts", 1}}));
+  for (int twice = 0; twice < 2; ++twice) {
+    const AttemptKey key = cluster.live(id, 0);
+    cluster.report(key, 1, 0.5);
+    fail(key);
+  }
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::failed);
+  cluster.step(RetryTrial{id, TrialNumber(0)});
+  cluster.step(EndTrial{id, TrialNumber(1), ExitReason::user_stopped});
+  cluster.exit(cluster.live(id, 1));
+  EXPECT_TRUE(cluster.trial(id, 0).live.has_value());
   cluster.expect_replayable();
 }
 
@@ -129,13 +199,16 @@ TEST_F(FirstFailures, AfterAReportAreNotTheFirst) {
 
 TEST_F(FirstFailures, AtTheSameStepPauseTheSearchAsWell) {
   begin(1, random_config(20, 1));
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(cluster.attempts.size(), 1U) << i;
+  std::vector<std::uint64_t> trials;
+  while (!cluster.attempts.empty()) {
     const AttemptKey key = cluster.attempts.begin()->first;
+    trials.push_back(key.trial.number());
     cluster.report(key, 1, 0.5);
     fail(key, "FileNotFoundError: models/1.pt");
   }
+  EXPECT_EQ(trials, (std::vector<std::uint64_t>{0, 0, 1, 1, 2})) << "one that has trained goes on first";
   EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().by_state[static_cast<std::size_t>(TrialState::failed)], 0U);
   cluster.expect_replayable();
 }
 
@@ -173,6 +246,21 @@ TEST_F(FirstFailures, FailuresOfOneWorkerAmongOthersDoNotPauseIt) {
   EXPECT_EQ(record().state, ExperimentState::paused) << "it was not";
 }
 
+TEST_F(FirstFailures, TrialsThatFailedOnOneWorkerAreTriedOnAnotherBeforeAPause) {
+  begin(1, random_config(20, 1));
+  cluster.join("other", 1);
+  std::vector<std::uint64_t> trials;
+  while (!cluster.attempts.empty()) {
+    const AttemptKey key = cluster.attempts.begin()->first;
+    trials.push_back(key.trial.number());
+    fail(key);
+  }
+  EXPECT_EQ(trials, (std::vector<std::uint64_t>{0, 1, 2, 0}));
+  EXPECT_EQ(record().state, ExperimentState::paused);
+  EXPECT_EQ(record().by_state[static_cast<std::size_t>(TrialState::failed)], 0U) << "nothing is lost";
+  cluster.expect_replayable();
+}
+
 TEST_F(FirstFailures, HoldBackAllButThree) {
   begin(4, random_config(20, 0, Value::Map{{"max_restarts", 0}}));
   ASSERT_EQ(cluster.attempts.size(), 4U);
@@ -189,6 +277,7 @@ TEST_F(FirstFailures, ThatHoldBackAreExplained) {
   const auto wait = std::get<WaitForFirstReport>(std::get<NextSlots>(explained.next).wait);
   EXPECT_EQ(wait.failed, 1U);
   EXPECT_EQ(wait.running, 3U);
+  EXPECT_EQ(wait.most, 3U);
   EXPECT_EQ(wait.why, "exit status 1: ModuleNotFoundError: No module named 'numpi'");
 }
 
@@ -331,11 +420,11 @@ TEST_F(FirstFailures, ProgramsThatEndWellWithoutTheMetricPauseTheSearch) {
   EXPECT_EQ(record().trials.size(), 2U);
 }
 
-TEST_F(FirstFailures, PauseOnFailuresIsTheNumberOfEqualFailures) {
+TEST_F(FirstFailures, PauseOnFailuresIsTheNumberOfTrials) {
   begin(2, random_config(20, 2, Value::Map{{"max_restarts", 0}, {"pause_on_failures", 8}}));
   EXPECT_EQ(fail_all(), 8);
   EXPECT_EQ(record().state, ExperimentState::paused);
-  EXPECT_TRUE(record().reason.starts_with("its first 8 attempts failed in the same way")) << record().reason;
+  EXPECT_TRUE(record().reason.starts_with("its first 8 trials failed in the same way")) << record().reason;
   cluster.expect_replayable();
 }
 
@@ -381,6 +470,22 @@ TEST_F(FirstFailures, NaNOfEightTrialsPausesTheSearchOnce) {
     cluster.exit(key);
   }
   EXPECT_EQ(record().state, ExperimentState::completed) << "who goes on knows of it";
+  cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, NaNOfOneTrialAtEveryLengthIsThatOfOneTrial) {
+  begin(1, asha_config(20, 1, /*stop_once=*/true));
+  for (std::uint64_t trial = 0; trial < 4; ++trial) {
+    const AttemptKey key = cluster.live(id, trial);
+    for (const std::uint64_t length : {1U, 3U, 9U}) {
+      if (cluster.attempts.contains(key)) {
+        cluster.report(key, length, std::nan(""));
+      }
+    }
+    cluster.exit(key);
+  }
+  EXPECT_GT(all<LengthReached>(cluster.log).size(), 8U);
+  EXPECT_EQ(record().state, ExperimentState::active);
   cluster.expect_replayable();
 }
 

@@ -49,8 +49,12 @@ TEST(Retry, FailsForGoodWithTheNextFailure) {
   while (cluster.trial(id, 0).state != TrialState::failed) {
     cluster.now = cluster.now + Duration::seconds(300);
     cluster.step(CheckTimers{});
-    cluster.exit(cluster.attempts.begin()->first,
-                 cluster.attempts.begin()->first.trial.number() == 0 ? 1 : 0);
+    const AttemptKey key = cluster.attempts.begin()->first;
+    if (key.trial.number() == 0) {
+      cluster.exit(key, 1);
+    } else {
+      finish(cluster, key);
+    }
   }
   const std::uint64_t attempts = cluster.trial(id, 0).attempts;
   cluster.step(RetryTrial{id, TrialNumber(0)});

@@ -19,10 +19,9 @@ TEST(WaitText, Limits) {
       why_trial_waits(WaitForConcurrency{2, 1, {1, 4}}),
       "2 trials of this experiment are running, 1 waits for a retry, and max_concurrent_trials is 0, which "
       "allows 1 trial on the 4 slots of its workers");
-  EXPECT_EQ(
-      why_trial_waits(WaitForFirstReport{1, 2, "exit status 1", {}, 3}),
-      "1 attempt failed in the same way (exit status 1); until one reports something, no more than 3 are "
-      "started");
+  EXPECT_EQ(why_trial_waits(WaitForFirstReport{1, 2, "exit status 1", {}, 3}),
+            "1 trial failed in the same way (exit status 1); until one reports something, no more than 3 are "
+            "started");
   EXPECT_EQ(
       why_trial_waits(WaitForFirstReport{0, 3, "", Duration::seconds(4), 3}),
       "the first attempts have only just started; until one measures the metric at a second step, or for "

@@ -63,7 +63,7 @@ def run_in_process(call: FunctionCall, config: Mapping[str, Any], slots: Any, ca
 
 
 def _engine(config: Mapping[str, Any], slots: int) -> Search:
-    """Failures are this module's: the engine would wait a while before another try, and pause where nothing resumes it."""
+    """Failures are this module's: it calls the function again in the same thread, and ends a search whose first trials all fail."""
     try:
         return Search(dict(config, max_restarts=0, pause_on_failures=0), slots)
     except SearchError as error:

@@ -131,6 +131,10 @@ class Engine {
   /// No failure counts against a worker: for simulated workers. Not journaled.
   void trust_workers() noexcept;
 
+  /// A failed trial is tried again as soon as a slot is free: for a program that asks for work and has no
+  /// clock. Not journaled.
+  void retry_at_once() noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -158,7 +158,7 @@ std::string problem_with(const EventChecks& checks, const TrialPromoted& promote
 void apply(const Applier& applier, const LengthReached& reached) {
   ExperimentRecord& record = applier.experiment(reached.experiment);
   if (reached.metric) {
-    note_length_with(record, record.trials[reached.trial.number()], *reached.metric);
+    note_length_with(record, reached.trial, *reached.metric);
   }
   if (reached.ended) {
     end_at(record, reached.trial, reached.step);
@@ -228,6 +228,7 @@ void apply(const Applier& applier, const TrialRetried& retried) {
   trial.ended_at = {};
   trial.awaits_resume = false;
   record.uncollected.erase(retried.trial);
+  record.first_failures.alike.erase(retried.trial);  // It waits for no others: a user wants it.
   wait_for_slot(applier.state, record, retried.trial, applier.event.at);
   record.searcher->on_event(
       TrialWasRetried{retried.trial, record.hparams[retried.trial.number()], trial.length});
@@ -278,7 +279,7 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   trial.failure_history.reset();
   if (trial.best && (ended.state == TrialState::completed || ended.state == TrialState::stopped)) {
     record.first_failures.over = true;
-    record.first_failures.alike = 0;
+    record.first_failures.alike.clear();
   }
   record.ahead.erase(ended.trial);
   note_settled(record, ended.trial);

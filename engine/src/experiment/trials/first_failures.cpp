@@ -64,7 +64,7 @@ void note_again(FailureHistory& history, const std::string& way, WorkerId where)
 }
 
 std::uint64_t enough_not_finite(const ExperimentRecord& record) {
-  return std::max(most_not_finite, record.config.pause_on_failures);
+  return std::max(most_not_finite_trials, record.config.pause_on_failures);
 }
 
 bool nothing_is_left(const ExperimentRecord& record) {
@@ -104,12 +104,14 @@ void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecor
     return;  // Others of its attempts get on.
   }
   if (way.empty() || first.way != way) {
-    first.alike = 0;
+    first.alike.clear();
     first.elsewhere = false;
     first.worker = where;
   }
   first.way = way;
-  first.alike += way.empty() ? 0U : 1U;
+  if (!way.empty()) {
+    first.alike.insert(live.key.trial);
+  }
   first.elsewhere = first.elsewhere || first.worker != where;
   const std::string_view said = last_line(exit.log_tail);
   first.why = exit.message;
@@ -121,7 +123,7 @@ void note_sign_of_life(ExperimentRecord& record) {
   if (std::exchange(first.reported, true)) {
     return;
   }
-  first.alike = 0;
+  first.alike.clear();
   first.way.clear();
 }
 
@@ -131,23 +133,23 @@ void note_measurement(ExperimentRecord& record, const LiveAttempt& live, const M
   }
 }
 
-void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric) {
+void note_length_with(ExperimentRecord& record, TrialNumber trial, double metric) {
   FirstFailures& first = record.first_failures;
   if (std::isfinite(metric)) {
     first.over = true;
-    first.alike = 0;
-  } else if (!trial.best) {
-    ++first.not_finite;
+    first.alike.clear();
+  } else if (!record.trials[trial.number()].best && first.not_finite.size() < enough_not_finite(record)) {
+    first.not_finite.insert(trial);
   }
 }
 
 void forget_first_failures(ExperimentRecord& record, Instant now) {
   FirstFailures& first = record.first_failures;
-  first.alike = 0;
+  first.alike.clear();
   first.way.clear();
   first.unmeasured = 0;
   first.first_start = Instant{};
-  first.not_finite_known = first.not_finite_known || first.not_finite >= enough_not_finite(record);
+  first.not_finite_known = first.not_finite_known || first.not_finite.size() >= enough_not_finite(record);
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     if (Box<FailureHistory>& history = record.trials[i].failure_history; history) {
       history->alike = 0;
@@ -172,7 +174,7 @@ bool takes_first_look(const ExperimentRecord& record, Instant now) {
          now < first.first_start + first_look;
 }
 
-std::uint64_t most_first_attempts(const ExperimentRecord& record, bool at_first_look) {
+std::uint64_t most_first_trials(const ExperimentRecord& record, bool at_first_look) {
   constexpr std::uint64_t least = 3;  // One at a time would leave slots idle for programs that are in order.
   constexpr std::uint64_t most_at_first_look = 8;
   const std::uint64_t pause = record.config.pause_on_failures;
@@ -185,11 +187,18 @@ std::uint64_t most_first_attempts(const ExperimentRecord& record, bool at_first_
 bool holds_back(const ExperimentRecord& record, Instant now, bool looks) {
   const FirstFailures& first = record.first_failures;
   const std::uint64_t running = record.running.size();
+  const std::uint64_t alike = first.alike.size();
   if (looks && takes_first_look(record, now)) {
-    return std::max(first.alike, first.unmeasured) + running >= most_first_attempts(record, true);
+    return std::max(alike, first.unmeasured) + running >= most_first_trials(record, true);
   }
-  return !first.reported && first.alike > 0 && running > 0 &&
-         first.alike + running >= most_first_attempts(record, false);
+  return !first.reported && alike > 0 && running > 0 && alike + running >= most_first_trials(record, false);
+}
+
+bool lets_others_try(const ExperimentRecord& record, TrialNumber number) {
+  const std::set<TrialNumber>& alike = record.first_failures.alike;
+  const TrialRecord& trial = record.trials[number.number()];
+  return alike.size() < record.config.pause_on_failures && alike.contains(number) &&
+         (trial.failure_history || trial.restarts > 1);
 }
 
 bool pause_if_all_fail(Step& step, ExperimentId id) {
@@ -198,11 +207,13 @@ bool pause_if_all_fail(Step& step, ExperimentId id) {
   const FirstFailures& first = record.first_failures;
   const bool everywhere = first.elsewhere || !others_serve(state, record.config.resources, first.worker);
   const std::uint64_t enough = record.config.pause_on_failures;
-  if (record.state != ExperimentState::active || enough == 0 || first.alike < enough || !everywhere) {
+  if (record.state != ExperimentState::active || enough == 0 || first.alike.size() < enough || !everywhere) {
     return false;
   }
-  step.emit(ExperimentPaused{
-      id, "its first " + std::to_string(first.alike) + " attempts failed in the same way: " + first.why});
+  const std::size_t trials = first.alike.size();
+  const std::string which =
+      trials == 1 ? " trial failed: " : " " + std::to_string(trials) + " trials failed in the same way: ";
+  step.emit(ExperimentPaused{id, "its first" + which + first.why});
   return true;
 }
 
@@ -210,7 +221,7 @@ bool pause_if_unmeasured(Step& step, ExperimentId id) {
   const ExperimentRecord& record = step.state().experiments.at(id);
   const FirstFailures& first = record.first_failures;
   const bool unmeasured = first.unmeasured >= most_unmeasured_trials;
-  const bool not_finite = first.not_finite >= enough_not_finite(record) && !first.not_finite_known;
+  const bool not_finite = first.not_finite.size() >= enough_not_finite(record) && !first.not_finite_known;
   if (record.state != ExperimentState::active || record.best || first.over || step.state().trusts_workers ||
       record.config.pause_on_failures == 0 || !(unmeasured || not_finite) || nothing_is_left(record)) {
     return false;

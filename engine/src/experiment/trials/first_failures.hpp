@@ -22,7 +22,7 @@ void note_sign_of_life(ExperimentRecord& record);
 /// An attempt measured the searcher's metric at this step.
 void note_measurement(ExperimentRecord& record, const LiveAttempt& live, const Measurement& measured);
 /// A trial reached a length with this value.
-void note_length_with(ExperimentRecord& record, const TrialRecord& trial, double metric);
+void note_length_with(ExperimentRecord& record, TrialNumber trial, double metric);
 
 /// It paused itself and is resumed: what failed may have been mended. O(trials), which are few then.
 void forget_first_failures(ExperimentRecord& record, Instant now);
@@ -35,15 +35,19 @@ void forget_first_failures(ExperimentRecord& record, Instant now);
 /// Its first attempts have only just started, and none has got on.
 [[nodiscard]] bool takes_first_look(const ExperimentRecord& record, Instant now);
 
-/// How many attempts may have failed in the same way or be running, while no attempt has got on.
-[[nodiscard]] std::uint64_t most_first_attempts(const ExperimentRecord& record, bool at_first_look);
+/// How many trials may have failed in the same way or be running, while no attempt has got on.
+[[nodiscard]] std::uint64_t most_first_trials(const ExperimentRecord& record, bool at_first_look);
 
 /// Its first attempts fail in the same way, or have only just started: so few run at once that a mistake
 /// costs no more attempts than it takes to see that it is one.
 /// Not `looks`: it doesn't matter that they have only just started.
 [[nodiscard]] bool holds_back(const ExperimentRecord& record, Instant now, bool looks = true);
 
-/// It pauses itself if all of its first attempts failed in the same way. True: it did.
+/// The trial failed as the first trials of the search do: any other one goes before its next attempt, because
+/// it shows more. One that has reported goes on from its checkpoint once before.
+[[nodiscard]] bool lets_others_try(const ExperimentRecord& record, TrialNumber trial);
+
+/// It pauses itself if enough of its first trials failed in the same way (pause_on_failures). True: it did.
 bool pause_if_all_fail(Step& step, ExperimentId id);
 /// The same if its trials end without a value that can be compared.
 bool pause_if_unmeasured(Step& step, ExperimentId id);

@@ -158,7 +158,7 @@ struct ExperimentConfig {
   std::optional<Units> min_validation_period;
   std::optional<Units> min_checkpoint_period;
   std::uint64_t max_restarts = 5;
-  /// The search pauses itself when its first attempts, this many, all failed in the same way. 0: never.
+  /// The search pauses itself when its first trials, this many, all failed in the same way. 0: never.
   std::uint64_t pause_on_failures = 3;
   /// How long a worker may be silent before its attempts run elsewhere. Nothing: the longer an attempt's last
   /// checkpoint lies back, the longer (lease_patience).

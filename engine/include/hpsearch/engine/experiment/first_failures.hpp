@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "hpsearch/engine/base/id.hpp"
@@ -10,29 +11,30 @@ namespace hpsearch::engine {
 
 /// A search pauses itself when so many of its first trials end without reporting the searcher's metric.
 inline constexpr std::uint64_t most_unmeasured_trials = 2;
-/// The same for lengths that are reached with nothing but NaN, which a part of the space may do; more if
+/// The same for trials that reach a length with nothing but NaN, which a part of the space may do; more if
 /// pause_on_failures is.
-inline constexpr std::uint64_t most_not_finite = 8;
+inline constexpr std::uint64_t most_not_finite_trials = 8;
 /// How long after the start of its first attempt a search of which no attempt has got on runs only a few
-/// attempts at once (most_first_attempts): a mistake that fails every attempt at once shows within it. If it
+/// attempts at once (most_first_trials): a mistake that fails every attempt at once shows within it. If it
 /// were longer, slots would be idle for programs that merely need long to begin.
 inline constexpr Duration first_look = Duration::seconds(5);
 
-/// How the first attempts of a search fail: a mistake in the program or in its experiment file fails them all
+/// How the first trials of a search fail: a mistake in the program or in its experiment file fails them all
 /// in the same way. Nothing is counted any more once something went well.
 struct FirstFailures {
   std::uint64_t failed = 0;  ///< Attempts that failed, however they did.
-  std::uint64_t alike = 0;   ///< How many of them, the last ones in a row, failed in the same way.
-  std::string way;           ///< That way, as way_of_failure() has it; "" = none.
-  std::string why;           ///< The last failure, for people: one line.
-  WorkerId worker;           ///< Where the first of those failed.
-  bool elsewhere = false;    ///< One of them failed on another worker.
-  bool reported = false;     ///< Some attempt said something.
+  std::set<TrialNumber>
+      alike;        ///< The trials of those of them, the last ones in a row, that failed in the same way.
+  std::string way;  ///< That way, as way_of_failure() has it; "" = none.
+  std::string why;  ///< The last failure, for people: one line.
+  WorkerId worker;  ///< Where the first of those failed.
+  bool elsewhere = false;  ///< One of them failed on another worker.
+  bool reported = false;   ///< Some attempt said something.
   bool over = false;  ///< A length was reached with a finite value, or a trial that has one has ended well.
-  std::uint64_t unmeasured = 0;   ///< Trials that failed because the searcher's metric was not reported.
-  std::uint64_t not_finite = 0;   ///< Lengths that were reached by trials that only ever measured NaN.
-  bool not_finite_known = false;  ///< The search paused itself therefore and was resumed.
-  bool got_on = false;            ///< Some attempt measured the searcher's metric and then went on.
+  std::uint64_t unmeasured = 0;      ///< Trials that failed because the searcher's metric was not reported.
+  std::set<TrialNumber> not_finite;  ///< Trials that reached a length and only ever measured NaN.
+  bool not_finite_known = false;     ///< The search paused itself therefore and was resumed.
+  bool got_on = false;               ///< Some attempt measured the searcher's metric and then went on.
   Instant first_start;  ///< The first start of an attempt since it was submitted or resumed after such a
                         ///< pause; Instant{}: none.
 };

@@ -37,13 +37,13 @@ struct WaitForConcurrency {  ///< max_concurrent_trials is reached.
   ConcurrencyLimit limit;
 };
 
-struct WaitForFirstReport {  ///< Its first attempts failed in the same way, or have only just started: few
+struct WaitForFirstReport {  ///< Its first trials failed in the same way, or have only just started: few
                              ///< run until one reports.
-  std::uint64_t failed = 0;  ///< 0: they have only just started.
+  std::uint64_t failed = 0;  ///< Trials; 0: they have only just started.
   std::uint64_t running = 0;
   std::string why{};       ///< How they failed.
   Duration remaining{};    ///< No others start for so long, unless one gets on; 0: until one reports.
-  std::uint64_t most = 0;  ///< Attempts that may have failed so or be running.
+  std::uint64_t most = 0;  ///< Trials that may have failed so or be running.
 };
 
 struct WaitForMaxSlots {  ///< One more trial would exceed max_slots.
