@@ -199,7 +199,7 @@ ParsedExperiment parse_submission(const Value& submitted, engine::SearcherRegist
   config.program = to_value(program);
   finish_sections(sections, program);
   engine::check_searcher(config, registry, findings);
-  engine::check_points(config.searcher, findings.problems);
+  engine::check_points(config, findings.problems);
   ZeroBytes(findings.problems).look(submitted, "");
   if (fallback_name.find('\0') != std::string_view::npos) {
     findings.problems.push_back(

@@ -249,7 +249,8 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
   section.finish();
 }
 
-void check_points(const SearcherConfig& searcher, Problems& problems) {
+void check_points(const ExperimentConfig& config, Problems& problems) {
+  const SearcherConfig& searcher = config.searcher;
   const std::vector<Value>& points = searcher.points_to_evaluate;
   if (points.size() > searcher.max_trials) {
     problems.push_back({"searcher.points_to_evaluate", "has " + std::to_string(points.size()) + " points",
@@ -260,6 +261,9 @@ void check_points(const SearcherConfig& searcher, Problems& problems) {
   }
   std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!is_whole(config.space, points[i])) {
+      continue;  // What it lacks is drawn.
+    }
     const auto [first, is_new] = seen.emplace(compact_json(points[i]), i);
     if (!is_new) {
       problems.push_back({"searcher.points_to_evaluate[" + std::to_string(i) + "]",

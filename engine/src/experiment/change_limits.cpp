@@ -114,7 +114,7 @@ Result<ChangedConfig> changed_config(const Value& effective, const Value& change
   }
   ParsedConfig parsed = parse_config(config, registry, "", 0);
   if (parsed.config && changes.at_path("searcher.points_to_evaluate") != nullptr) {
-    check_points(parsed.config->searcher, parsed.problems);
+    check_points(*parsed.config, parsed.problems);
   }
   for (const Problem& problem : parsed.problems) {
     problems += (problems.empty() ? "" : "\n") + describe(problem);

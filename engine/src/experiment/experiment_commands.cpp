@@ -166,7 +166,7 @@ Result<ParsedConfig> read_submission(const CreateExperiment& command, SearcherRe
   }
   ParsedConfig parsed = parse_config(command.config, registry, command.fallback_name, command.seed);
   if (parsed.config) {
-    check_points(parsed.config->searcher, parsed.problems);
+    check_points(*parsed.config, parsed.problems);
   }
   if (!parsed.problems.empty()) {
     return wrong_config(parsed.problems);

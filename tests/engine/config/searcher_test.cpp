@@ -301,13 +301,20 @@ TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {
   tree = with(std::move(tree), "searcher.max_trials", 1);
   tree = with(std::move(tree), "searcher.on_duplicate", "reject");
   Problems problems;
-  check_points(accepted(tree).searcher, problems);
+  check_points(accepted(tree), problems);
   EXPECT_EQ(lines(problems),
             "searcher.points_to_evaluate: has 2 points (at most max_trials, which is 1)\n"
             "searcher.points_to_evaluate[1]: is the same as points_to_evaluate[0] (each point once, or "
             "on_duplicate: "
             "allow)\n");
   EXPECT_EQ(problems_of(tree), "") << "what has run already may be more than is wanted now";
+
+  // Of points that lack a hyperparameter, each is drawn.
+  const Value drawn = Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}};
+  problems.clear();
+  check_points(accepted(with(with(tree, "hyperparameters.momentum", drawn), "searcher.max_trials", 2)),
+               problems);
+  EXPECT_EQ(lines(problems), "");
 }
 
 TEST(SearcherSection, CompletesPointsWithConstants) {

@@ -10,7 +10,10 @@ export const hasFailed = (experiment: ExperimentSummary): boolean =>
     experiment.state === "FAILED" || (experiment.state === "PAUSED" && experiment.reason !== "");
 
 export function FailedSearch({experiment}: {experiment: Experiment}) {
-    const page = useResource<{trials: readonly Trial[]}>(`experiments/${experiment.id}/trials?limit=20`, {topic: `trials:${experiment.id}`, every: 3000});
+    const page = useResource<{trials: readonly Trial[]}>(`experiments/${experiment.id}/trials?limit=20`, {
+        topic: `trials:${experiment.id}`,
+        every: 3000,
+    });
     const example = page.data?.trials.find((trial) => trial.last_failure !== "");
     return (
         <div class="note tone-bad" role="status">

@@ -32,7 +32,7 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
 
 /// Given points beside max_trials and the rule for duplicates: what is asked of a submission and of a change
 /// that gives new ones, not of points that a living experiment may have started long ago.
-void check_points(const SearcherConfig& searcher, Problems& problems);
+void check_points(const ExperimentConfig& config, Problems& problems);
 
 /// Sorts problems and notes by their paths, and takes the config back when there are problems.
 [[nodiscard]] ParsedConfig parsed_config(ExperimentConfig config, bool seed_is_given, Findings findings);
