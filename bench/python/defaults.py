@@ -31,7 +31,7 @@ import six_functions
 from hpsearch._functions.file_space import file_space
 from hpsearch._functions.searcher_section import searcher_section
 
-LONGEST, BUDGET, SLOTS = 27, 8, 4  # Epochs; full trainings in all; trials at once.
+LONGEST, SLOTS = 27, 4  # Epochs; trials at once.
 TRIALS = 40  # In `numbers`.
 RANDOM_POINTS = 10  # Full trainings of random configurations, whose median is a normalised regret of 1.
 
@@ -119,10 +119,10 @@ def full_loss(task, params, seed):
     return losses[-1]
 
 
-def by_epochs(task, section, seed):
-    """The full loss of the best trial when the epochs of BUDGET full trainings are spent."""
+def by_epochs(task, section, seed, full_trainings):
+    """The full loss of the best trial when the epochs of so many full trainings are spent."""
     search = hp.Search(config(TEN[task], section, seed), slots=SLOTS)
-    left, trainings, out, best = BUDGET * LONGEST, {}, [], (math.inf, {})
+    left, trainings, out, best = full_trainings * LONGEST, {}, [], (math.inf, {})
     while left > 0:
         while len(out) < SLOTS and (work := search.ask()) is not None:
             if work.trial not in trainings:
@@ -196,7 +196,7 @@ def table(regrets, columns, per):
                                                 for column in columns)), flush=True)
 
 
-def ten(mode, seeds, only):
+def ten(mode, seeds, only, trainings):
     """The table of `epochs` or `numbers`: 0 is the best that any run found, 1 the median of random full trainings."""
     rows, started = {}, time.process_time()
     for task, space in TEN.items():
@@ -208,7 +208,7 @@ def ten(mode, seeds, only):
         found = {}
         if mode == "epochs":
             for name, section in sections(LONGEST, 400).items():
-                found[name] = [by_epochs(task, section, seed) for seed in range(seeds)]
+                found[name] = [by_epochs(task, section, seed, trainings) for seed in range(seeds)]
         else:
             def call(seed, **params):
                 return full_loss(task, tuple(params.items()), seed)
@@ -249,11 +249,12 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--only", default="", help="part of the name of a training")
+    parser.add_argument("--trainings", type=int, default=8, help="epochs: how many full trainings each search may cost")
     given = parser.parse_args()
     if given.what == "six":
         six(given.seeds, given.record)
     else:
-        ten(given.what, given.seeds, given.only)
+        ten(given.what, given.seeds, given.only, given.trainings)
     print("\n{} seeds, Python {}".format(given.seeds, platform.python_version()))
 
 
