@@ -309,7 +309,7 @@ TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {
             "allow)\n");
   EXPECT_EQ(problems_of(tree), "") << "what has run already may be more than is wanted now";
 
-  // Of points that lack a hyperparameter, each is drawn.
+  // Points that lack a hyperparameter get one drawn for each.
   const Value drawn = Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}};
   problems.clear();
   check_points(accepted(with(with(tree, "hyperparameters.momentum", drawn), "searcher.max_trials", 2)),
