@@ -191,6 +191,35 @@ test("a whole log is searched although only its end is loaded", async () => {
     await context.close();
 });
 
+test("two searches are compared from the list, by the numbers of the command line", async () => {
+    const quick = (name, most) => stage.submitScript({name, hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, metrics: {loss: "loss {number}"},
+        searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: most}}, `echo "loss $HPSEARCH_HP_X"\n`);
+    const ids = [quick("fewer", 2), quick("more", 4)];
+    for (const id of ids) await stage.untilEnded(id);
+    const context = await stage.context();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}experiments`);
+    for (const name of ["fewer", "more"]) await page.getByLabel(`Select ${name}`).check();
+    await page.getByRole("button", {name: "2 selected"}).click();
+    await page.getByRole("menuitem", {name: "Compare searches"}).click();
+    await page.getByRole("heading", {name: "Compare searches"}).waitFor();
+    const cells = async (row) => (await page.locator("tr", {has: page.getByRole("rowheader", {name: row, exact: true})}).locator("td").allTextContents()).map((text) => text.trim());
+    await until(async () => (await cells("Trials")).join() === "2,4", "the trials of both");
+    const searches = await Promise.all(ids.map((id) => stage.api(`experiments/${id}`)));
+    const shown = await cells("Best");
+    searches.forEach((search, index) => assert.ok(shown[index].startsWith(`loss ${Number(search.best.metric.toPrecision(4))}`), `${shown[index]}: ${search.best.metric}`));
+    const better = searches[0].best.metric < searches[1].best.metric ? 0 : 1;
+    assert.deepEqual(shown.map((text) => /best/i.test(text)), [better === 0, better === 1], "one is the best of both");
+    assert.deepEqual(await cells("searcher.max_trials"), ["2", "4"]);
+    const compared = JSON.parse(stage.hpsearch("compare", ...ids.map(String), "-o", "json"));
+    assert.ok(compared, "the command line compares them, too");
+    await picture(page, "compare-searches");
+    await page.getByRole("link", {name: "Their best results over time"}).click();
+    await page.waitForURL(new RegExp(`/e/${ids[0]}/history\\?vs=${ids[1]}`));
+    noFaults();
+    await context.close();
+});
+
 test("an experiment is paused, resumed and canceled, and the dialog names the consequence", async () => {
     const id = stage.submitScript({name: "long", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 4}}, "sleep 600\n");
     const context = await stage.context();

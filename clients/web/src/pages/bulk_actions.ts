@@ -1,6 +1,7 @@
 // Actions on several experiments at once.
 import {change} from "../api/client";
 import type {ExperimentSummary} from "../api/shapes";
+import {go} from "../state/router";
 import {t, tCount} from "../i18n/texts";
 import {isServed} from "../api/served";
 import {ask} from "../design/dialog";
@@ -16,6 +17,7 @@ export function bulkActions(chosen: readonly ExperimentSummary[], done: () => vo
         done();
     };
     const items: MenuItem[] = [];
+    if (chosen.length > 1) items.push({label: t("compare.searches"), perform: () => go(`compare?e=${chosen.map((one) => one.id).join(",")}`)});
     if (active.length > 0)
         items.push({
             label: t("action.pause"),

@@ -30,6 +30,7 @@ export const pageState = {
         sort: order(word(...experimentOrders)),
     },
     new: {fork: whole, points: list(whole), narrow: where((value) => /^\{.*\}$/s.test(value)), mode: word("advanced")},
+    compare: {e: list(whole)},
     workers: {q: anything, gone: word("yes")},
     overview: {story: word("all")},
     trials: {where: anything, state: list(word(...trialStates)), sort: order(field), columns: list(field), brushed: word("no")},

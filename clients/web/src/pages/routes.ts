@@ -38,6 +38,7 @@ function page<Group, Name extends keyof Group>(load: () => Promise<Group>, name:
 export const plainRoutes: readonly PlainRoute[] = [
     {pattern: "experiments", title: "nav.experiments", state: pageState.experiments, load: () => import("./experiments")},
     {pattern: "new", title: "nav.new", state: pageState.new, load: () => import("./new")},
+    {pattern: "compare", title: "compare.searches", state: pageState.compare, load: page(otherPages, "CompareSearches")},
     {pattern: "workers", title: "nav.workers", state: pageState.workers, load: page(otherPages, "Workers")},
     {pattern: "workers/*", title: "nav.workers", load: page(otherPages, "WorkerPage")},
     {pattern: "login", title: "nav.login", load: page(otherPages, "Login")},

@@ -3,51 +3,18 @@ import type {ComponentChildren} from "preact";
 import {get, Problem} from "../../api/client";
 import {numberOf, type Trial} from "../../api/shapes";
 import {useResource} from "../../state/resource";
-import {printExact} from "../../api/exact";
 import {t} from "../../i18n/texts";
-import {formatDuration, formatNumber, formatValue, shortened} from "../../i18n/format";
+import {formatDuration, formatNumber} from "../../i18n/format";
 import {Empty, View} from "../../design/states";
 import {Link} from "../../design/link";
 import {StateMark} from "../../design/state_mark";
 import {flatHparams} from "../../state/hparams";
+import {Lines, valueLines, type Line} from "../compare_lines";
 import {Lazy} from "../lazy";
 import type {ExperimentPageProps} from "../page_props";
 
 const mostTrials = 12;
 const loadCurves = () => import("../../plot/compare_curves");
-
-interface Line {
-    readonly label: string;
-    readonly title?: string;
-    readonly cells: readonly ComponentChildren[];
-    readonly differs: boolean;
-    readonly mono?: boolean;
-}
-
-function Lines({title, lines}: {title: string; lines: readonly Line[]}) {
-    if (lines.length === 0) return null;
-    return (
-        <>
-            <tr class="group">
-                <th scope="rowgroup" colSpan={(lines[0]?.cells.length ?? 0) + 1}>
-                    {title}
-                </th>
-            </tr>
-            {lines.map((line) => (
-                <tr key={line.label} class={line.differs ? "" : "same"}>
-                    <th scope="row" title={line.title}>
-                        {line.label}
-                    </th>
-                    {line.cells.map((cell, index) => (
-                        <td key={index} class={line.mono ? "mono" : ""}>
-                            {cell}
-                        </td>
-                    ))}
-                </tr>
-            ))}
-        </>
-    );
-}
 
 export default function Compare({experiment, query}: ExperimentPageProps) {
     const numbers = [
@@ -93,20 +60,7 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                     const found = list.filter((each): each is Trial => each !== null);
                     if (found.length === 0) return <Empty title={t("compare.empty")} />;
                     const flat = found.map((trial) => new Map(flatHparams(trial.hparams)));
-                    const names = [...new Set(flat.flatMap((values) => [...values.keys()]))];
-                    const hparams = names
-                        .map((name): Line => {
-                            const texts = flat.map((values) => (values.has(name) ? formatValue(values.get(name)) : ""));
-                            const exact = flat.map((values) => printExact(values.get(name)));
-                            return {
-                                label: shortened(name, 40),
-                                title: name,
-                                cells: texts.map((text) => (text === "" ? <span class="muted">–</span> : shortened(text, 60))),
-                                differs: new Set(exact).size > 1,
-                                mono: true,
-                            };
-                        })
-                        .sort((a, b) => Number(b.differs) - Number(a.differs));
+                    const hparams = valueLines(flat);
                     const better = (a: number, b: number) => (experiment.smaller_is_better ? a < b : a > b);
                     const best = found.reduce<Trial | undefined>((so, each) => {
                         const metric = numberOf(each.best_metric);
