@@ -60,7 +60,7 @@ test("hostile texts are shown as texts, on every page", async () => {
     const context = await stage.context();
     await visit(stage.url, context);
     const page = await context.newPage();
-    await page.goto(`${stage.url}e/${hostile}/t/0/log`);
+    await page.goto(`${stage.url}e/${hostile}/t/0/log?stream=stdout`);
     await page.getByText("<script>document.title='owned'</script>", {exact: true}).first().waitFor();
     const red = page.locator(".ansi-red-fg");
     assert.equal(await red.first().textContent(), "<b>red</b>");

@@ -183,7 +183,7 @@ test("a trial that failed: its page begins with the last line of its log, and th
     assert.equal(await failure.locator("pre").textContent(), 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\nKeyError: "width"');
     await page.goto(`${stage.url}e/${id}/t/0/log`);
     await page.locator(".log-line", {hasText: "KeyError"}).waitFor();
-    assert.deepEqual(await page.locator(".log-offset").allTextContents(), ["! 1", "! 2", "! 3"], "lines have their numbers");
+    assert.deepEqual(await page.locator(".log-offset").allTextContents(), ["1", "2", "3"], "lines have their numbers");
     await page.getByRole("button", {name: "stdout"}).click();
     await page.locator(".log-line", {hasText: "starts"}).waitFor();
     noFaults();

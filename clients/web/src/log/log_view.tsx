@@ -42,9 +42,13 @@ function Line({
 }) {
     return (
         <div data-offset={line.offset} class={`log-line${marked ? " marked" : ""}${found ? " found" : ""}`}>
-            <button class="log-offset" tabIndex={-1} onClick={() => onPoint(line.offset)} aria-label={t("log.point")}>
-                {error ? "! " : ""}
-                {number ?? "·"}
+            <button
+                class={`log-offset${error ? " of-errors" : ""}`}
+                tabIndex={-1}
+                onClick={() => onPoint(line.offset)}
+                aria-label={number === undefined ? t("log.point_here") : t("log.point", {n: number})}
+            >
+                {number}
             </button>
             <span class="log-text">
                 {piecesOf(line.text).map((piece, index) =>

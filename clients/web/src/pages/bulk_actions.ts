@@ -17,7 +17,17 @@ export function bulkActions(chosen: readonly ExperimentSummary[], done: () => vo
         done();
     };
     const items: MenuItem[] = [];
-    if (chosen.length > 1) items.push({label: t("compare.searches"), perform: () => go(`compare?e=${chosen.map((one) => one.id).join(",")}`)});
+    if (chosen.length > 1)
+        items.push({
+            label: t("compare.searches"),
+            perform: () =>
+                go(
+                    `compare?e=${chosen
+                        .map((one) => one.id)
+                        .sort((a, b) => a - b)
+                        .join(",")}`,
+                ),
+        });
     if (active.length > 0)
         items.push({
             label: t("action.pause"),
