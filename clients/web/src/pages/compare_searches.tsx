@@ -105,9 +105,8 @@ export default function CompareSearches({query}: PageProps) {
                                                             <span class={each === best ? "strong" : ""}>
                                                                 {each.experiment.metric} {formatNumber(each.experiment.best.metric)}
                                                             </span>
-                                                            {each === best && all.length > 1 && (
-                                                                <span class="tag good-tag">{t("checkpoints.best")}</span>
-                                                            )}
+                                                            {each === best && all.length > 1 && " "}
+                                                            {each === best && all.length > 1 && <span class="tag good-tag">{t("compare.best")}</span>}
                                                             <span class="row-sub">
                                                                 <Link class="in-text" to={`e/${each.experiment.id}/t/${each.experiment.best.trial}`}>
                                                                     {t("tab.trial", {trial: each.experiment.best.trial})}

@@ -102,7 +102,7 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                                                     <span class={trial === best ? "strong" : ""}>
                                                         {formatNumber(trial.best_metric)}
                                                         {trial === best && found.length > 1 ? (
-                                                            <span class="tag good-tag">{t("checkpoints.best")}</span>
+                                                            <span class="tag good-tag">{t("compare.best")}</span>
                                                         ) : null}
                                                     </span>
                                                 )),
