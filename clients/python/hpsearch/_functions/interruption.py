@@ -16,6 +16,9 @@ class _Interrupted(KeyboardInterrupt):
         return ["KeyboardInterrupt"]
 
 
+_Interrupted.__name__ = "KeyboardInterrupt"  # Notebooks name the class.
+
+
 class _ScriptInterrupted(SystemExit, _Interrupted):
     """The same for a script: as it is a SystemExit as well, the interpreter ends without a traceback if nothing catches it."""
 
