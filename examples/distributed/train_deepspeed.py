@@ -21,7 +21,7 @@ def main():
     model = spirals.network(params["width"])
     engine, *_ = deepspeed.initialize(
         model=model, optimizer=torch.optim.AdamW(model.parameters(), lr=params["learning_rate"]),
-        config={"train_batch_size": params["batch_size"],  # Of all ranks together.
+        config={"train_batch_size": params["batch_size"],  # DeepSpeed divides it among the ranks.
                 "gradient_clipping": 0.0,  # Else DeepSpeed clips gradients to a norm of 1.
                 "zero_optimization": {"stage": 2}})
 

@@ -1,4 +1,4 @@
-// What the form reads from the text that it edits.
+// The form finds the program in a command, and begins with the search that is advised.
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {draftOf, programOf, starter, valueAt} from "../src/form/draft";

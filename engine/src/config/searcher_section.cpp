@@ -262,7 +262,7 @@ void check_points(const ExperimentConfig& config, Problems& problems) {
   std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!is_whole(config.space, points[i])) {
-      continue;  // What it lacks is drawn.
+      continue;  // Each such point gets its own draws, so equal ones differ when they run.
     }
     const auto [first, is_new] = seen.emplace(compact_json(points[i]), i);
     if (!is_new) {
