@@ -136,6 +136,28 @@ for (const wrap of ["", "?wrap=yes"]) {
     });
 }
 
+test("a page that is drawn again before the event of a scroll doesn't undo the scroll", async () => {
+    const context = await stage.context();
+    for (const wrap of ["", "?wrap=yes"]) {
+        const page = await openLog(context, chatty, wrap);
+        await until(async () => (await lastSeen(page)) >= written, "the last lines");
+        await page.evaluate(async () => {
+            document.querySelector(".log-box").scrollTop = 0;
+            // A search draws the page again, in the same frame.
+            const field = document.querySelector("[data-search]");
+            field.value = "a text that no line has";
+            field.dispatchEvent(new Event("input", {bubbles: true}));
+            await new Promise((wake) => requestAnimationFrame(() => requestAnimationFrame(wake)));
+        });
+        const {numbers} = await seen(page);
+        assert.ok(numbers.at(-1) < written - 100, `the user scrolled to the beginning and sees lines ${numbers.join(" ")}`);
+        await page.getByRole("button", {name: "Follow"}).waitFor();
+        await page.close();
+    }
+    noFaults();
+    await context.close();
+});
+
 test("an address and a search of the whole log lead to a line within the log", async () => {
     const context = await stage.context();
     const at = Array.from({length: 7000}, (_, n) => `line ${n} of a training that writes much\n`.length).reduce((sum, length) => sum + length);
@@ -179,7 +201,7 @@ test("a trial that failed: its page begins with the last line of its log, and th
     await page.locator(".note.tone-bad", {hasText: "every trial failed"}).getByRole("link", {name: "Trial 0 shows the end of its log."}).click();
     const failure = page.locator(".failure");
     assert.equal(await failure.locator(".strong").textContent(), 'KeyError: "width"');
-    assert.match(await failure.textContent(), /Attempt 1: exit status 3\./);
+    await failure.getByText("Attempt 1: exit status 3.").waitFor();
     assert.equal(await failure.locator("pre").textContent(), 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\nKeyError: "width"');
     await page.goto(`${stage.url}e/${id}/t/0/log`);
     await page.locator(".log-line", {hasText: "KeyError"}).waitFor();

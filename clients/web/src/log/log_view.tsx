@@ -103,14 +103,17 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     const reader = useRef<LogReader>(undefined);
     const alive = useRef(live);
     alive.current = live;
+    /// What `follow` shall be; ahead of it until the event of a scroll comes.
     const following = useRef(follow);
-    following.current = follow;
     const followEnd = (yes: boolean) => {
         following.current = yes;
         setFollow(yes);
     };
     const anchor = useRef<Anchor>(undefined);
     const shownFrom = useRef(0);
+    /// The lines in the document, and where the box stood when it was last looked at.
+    const drawn = useRef<readonly LogLine[]>([]);
+    const standsAt = useRef(0);
     /// Whether the user scrolled while a part was read.
     const scrolledOn = useRef(false);
     /// The place that is already shown, and the reader whose lines were scrolled to it.
@@ -131,7 +134,7 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     const part = log?.window;
     // Within the log, the line without end is the beginning of a line that is not read yet.
     const unfinished = log && (log.atEnd || log.window.lines.length === 0) ? log.window.unfinished : undefined;
-    const lines = part ? (unfinished ? [...part.lines, unfinished] : part.lines) : [];
+    const lines = part ? (unfinished ? [...part.lines, unfinished] : [...part.lines]) : [];
     const needle = search.toLowerCase();
     const matches = useMemo(() => {
         if (needle === "") return [];
@@ -143,9 +146,26 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     }, [needle, lines.length, part?.from]);
     const foundIndex = matches.length > 0 ? matches[((current % matches.length) + matches.length) % matches.length] : undefined;
 
+    /// Reads from the document what the user sees: whether the end, and which line is at the upper edge.
+    const readPlace = (element: HTMLDivElement) => {
+        const {scrollTop} = element;
+        standsAt.current = scrollTop;
+        const below = element.scrollHeight - scrollTop - element.clientHeight;
+        if (below >= 4) following.current = false;
+        else if (log?.atEnd) following.current = true;
+        const index = Math.floor(scrollTop / lineHeight);
+        const line = wrap ? firstSeen(element) : undefined;
+        if (line) anchor.current = {offset: Number(line.dataset["offset"]), above: aboveEdge(element, line)};
+        else if (drawn.current[index]) anchor.current = {offset: drawn.current[index].offset, above: scrollTop - index * lineHeight};
+        return below;
+    };
+    // The event of a scroll comes with the next frame. Lines that are drawn before must not undo the scroll.
+    if (box.current && box.current.scrollTop !== standsAt.current) readPlace(box.current);
+
     useLayoutEffect(() => {
         const element = box.current;
         if (!element) return;
+        drawn.current = lines;
         setTall(element.clientHeight);
         const target = lines.find((line) => place !== undefined && line.offset >= place);
         if (log && !log.loading && target && place !== undefined && (placed.current?.[0] !== log || placed.current[1] !== place)) {
@@ -163,6 +183,7 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
             else if (!wrap && index >= 0) element.scrollTop = index * lineHeight + above;
         }
         shownFrom.current = part?.from ?? 0;
+        standsAt.current = element.scrollTop;
         setTop(element.scrollTop);
         if (scrolledOn.current && !log?.loading) {
             scrolledOn.current = false;
@@ -177,18 +198,12 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     }, [needle, current]);
 
     const scrolled = (element: HTMLDivElement) => {
-        const {scrollTop} = element;
-        setTop(scrollTop);
-        const below = element.scrollHeight - scrollTop - element.clientHeight;
-        if (below >= 4) followEnd(false);
-        else if (log?.atEnd) followEnd(true);
-        const index = Math.floor(scrollTop / lineHeight);
-        const line = wrap ? firstSeen(element) : undefined;
-        if (line) anchor.current = {offset: Number(line.dataset["offset"]), above: aboveEdge(element, line)};
-        else if (lines[index]) anchor.current = {offset: lines[index].offset, above: scrollTop - index * lineHeight};
+        const below = readPlace(element);
+        setTop(element.scrollTop);
+        setFollow(following.current);
         if (!log || following.current) return;
         if (log.loading) scrolledOn.current = true;
-        else if (scrollTop < nearEdge && log.window.from > 0) void log.older();
+        else if (element.scrollTop < nearEdge && log.window.from > 0) void log.older();
         else if (below < nearEdge) void log.newer();
     };
     const first = wrap ? 0 : Math.max(0, Math.floor(top / lineHeight) - spare);
