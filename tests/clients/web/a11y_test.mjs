@@ -59,6 +59,13 @@ test("pages without data, and with an error", async () => {
     await page.getByRole("menuitem", {name: "Quarantine…"}).click();
     await page.getByRole("dialog").waitFor();
     found.push(...await check(page, "dialog"));
+    await page.goto(`${stage.url}e/${search}`);
+    await page.getByRole("button", {name: "More"}).click();
+    await page.getByRole("menuitem", {name: "Limits…"}).click();
+    await page.locator('[name="searcher.max_trials"]').fill("-1");
+    await page.getByRole("button", {name: "Change limits"}).click();
+    await page.locator(".field .field-problem").waitFor();
+    found.push(...await check(page, "limits"));
     assert.deepEqual(found, []);
     await context.close();
 });

@@ -243,6 +243,58 @@ test("an experiment is paused, resumed and canceled, and the dialog names the co
     await context.close();
 });
 
+test("limits of an ended search are changed by the keyboard, and a refusal stands at its field", async () => {
+    const id = stage.submitScript({name: "short", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, metrics: {loss: "loss {number}"},
+        searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 2}}, `echo "loss $HPSEARCH_HP_X"\n`);
+    await stage.untilEnded(id);
+    const context = await stage.context();
+    const page = await context.newPage();
+    const sent = [];
+    page.on("request", (request) => { if (request.method() === "PATCH") sent.push(request.postDataJSON()); });
+    await page.goto(`${stage.url}e/${id}/config`);
+    await page.locator("pre.yaml", {hasText: "max_trials: 2"}).waitFor();
+    const open = async () => {
+        await page.getByRole("button", {name: "More"}).focus();
+        await page.keyboard.press("Enter");
+        await page.getByRole("menuitem", {name: "Limits…"}).focus();
+        await page.keyboard.press("Enter");
+        await page.getByRole("dialog", {name: "Limits of short"}).waitFor();
+    };
+    await open();
+    const dialog = page.getByRole("dialog");
+    const field = (name) => dialog.locator(`[name="${name}"]`);
+    assert.deepEqual(await Promise.all(["searcher.max_trials", "searcher.max_concurrent_trials", "budget.max_time", "resources.priority"].map((name) => field(name).inputValue())), ["2", "16", "", "50"]);
+    assert.ok(await dialog.getByRole("button", {name: "Change limits"}).isDisabled(), "nothing has changed");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({state: "detached"});
+    await open();
+    // The first field has the focus.
+    await until(async () => await page.evaluate(() => document.activeElement.name === "searcher.max_trials"), "the focus in the first field");
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("-1");
+    await field("budget.max_time").fill("soon");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("Nothing was changed.").waitFor();
+    const refusal = await fetch(`${stage.url}api/v1/experiments/${id}`, {method: "PATCH", headers: {"Content-Type": "application/json"}, body: JSON.stringify(sent[0])}).then((answer) => answer.json());
+    for (const [name, line] of [["budget.max_time", 0], ["searcher.max_trials", 1]]) {
+        const sentence = refusal.detail.split("\n")[line].replace(`${name}: `, "");
+        await dialog.locator(".field", {has: page.locator(`[name="${name}"]`)}).getByText(sentence, {exact: true}).waitFor();
+        assert.equal(await field(name).getAttribute("aria-invalid"), "true");
+    }
+    await field("budget.max_time").fill("");
+    await field("searcher.max_trials").fill("5");
+    await dialog.getByText("3 trials more: the search plans 5 instead of 2.").waitFor();
+    await picture(page, "limits");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({state: "detached"});
+    assert.deepEqual(sent, [{searcher: {max_trials: -1}, budget: {max_time: "soon"}}, {searcher: {max_trials: 5}}], "only what differs is sent");
+    await page.locator("pre.yaml", {hasText: "max_trials: 5"}).waitFor();
+    await until(async () => (await stage.api(`experiments/${id}`)).trials_total === 5, "five trials");
+    assert.equal(JSON.parse(stage.hpsearch("config", String(id), "-o", "json")).searcher.max_trials, 5);
+    noFaults();
+    await context.close();
+});
+
 test("an operator quarantines a worker with a reason and releases it", async () => {
     const context = await stage.context();
     const page = await context.newPage();

@@ -96,6 +96,15 @@ test("an administrator makes a token, whose secret is shown once, rotates it and
     const status = async (method, path, bearer) => (await fetch(`${stage.url}api/v1/${path}`, {method, headers: {Authorization: `Bearer ${bearer}`}})).status;
     assert.equal(await status("GET", "experiments", first), 200);
     assert.equal(await status("POST", "experiments/1/pause", first), 403, "a viewer changes nothing");
+    const viewer = await (await stage.context()).newPage();
+    await viewer.goto(`${stage.url}e/1`);
+    await viewer.getByLabel("Token").fill(first);
+    await viewer.getByRole("button", {name: "Sign in"}).click();
+    await viewer.getByRole("heading", {name: "behind-the-door"}).waitFor();
+    assert.equal(await viewer.locator(".head-actions button").count(), 0, "a viewer sees no action");
+    await page.goto(`${stage.url}e/1`);
+    await page.locator(".head-actions").getByRole("button", {name: "More"}).waitFor();
+    await page.goto(`${stage.url}settings`);
     const menu = async (item) => {
         await page.locator("tr", {hasText: "reader"}).getByRole("button", {name: "More"}).click();
         await page.getByRole("menuitem", {name: item}).click();

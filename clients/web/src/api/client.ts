@@ -29,6 +29,9 @@ export class Problem extends Error {
 export const signedOut = signal(false);
 export const session = signal<Session | null>(null);
 
+/// Whether who is signed in may change anything; a daemon without sessions lets everybody.
+export const mayChange = (): boolean => session.value?.role !== "viewer";
+
 let signIns = 0;
 
 /// What to do when a request that begins now is refused for want of a token. A refusal that arrives after a sign-in

@@ -1,4 +1,5 @@
-// Dialogs that ask before a change. A dialog names the thing and the consequence; what can't be undone asks for the name.
+// Dialogs that ask before a change, and others. A dialog that asks names the thing and the consequence; what can't be undone
+// asks for the name.
 import {signal} from "@preact/signals";
 import type {ComponentChildren} from "preact";
 import {useEffect, useId, useRef, useState} from "preact/hooks";
@@ -30,16 +31,39 @@ export interface Field {
     readonly note?: string;
 }
 
+/// What a dialog with a content of its own may do with the dialog.
+export interface Frame {
+    readonly close: () => void;
+    /// While it is held, Esc and a click beside it don't close it.
+    readonly hold: (held: boolean) => void;
+}
+
+type Content = (frame: Frame) => ComponentChildren;
+
 const open = signal<Question | null>(null);
-const shown = signal<ComponentChildren | null>(null);
+const shown = signal<{readonly content: Content; readonly size: string} | null>(null);
 
 export function ask(question: Question): void {
     open.value = question;
 }
 
+/// A dialog with a content of its own, whose first heading is its name.
+export function openDialog(content: Content, size: "" | "wide" = ""): void {
+    shown.value = {content, size};
+}
+
 /// A dialog that only shows something, such as the list of keys.
 export function show(content: ComponentChildren): void {
-    shown.value = content;
+    openDialog(({close}) => (
+        <div class="dialog-body">
+            {content}
+            <div class="dialog-actions">
+                <button class="button" onClick={close}>
+                    {t("dialog.close")}
+                </button>
+            </div>
+        </div>
+    ));
 }
 
 function useModal(onClose: () => void) {
@@ -146,21 +170,29 @@ function Ask({question}: {question: Question}) {
     );
 }
 
-function Shown({children}: {children: ComponentChildren}) {
+function Shown({content, size}: {content: Content; size: string}) {
+    const held = useRef(false);
+    const id = useId();
     const close = () => {
         shown.value = null;
     };
-    const modal = useModal(close);
+    const modal = useModal(() => {
+        if (!held.current) close();
+    });
+    useEffect(() => {
+        const title = modal.ref.current?.querySelector("h2");
+        if (!title) return;
+        title.id ||= `${id}-title`;
+        modal.ref.current!.setAttribute("aria-labelledby", title.id);
+    });
     return (
-        <dialog class="dialog" {...modal}>
-            <div class="dialog-body">
-                {children}
-                <div class="dialog-actions">
-                    <button class="button" onClick={close}>
-                        {t("dialog.close")}
-                    </button>
-                </div>
-            </div>
+        <dialog class={`dialog ${size}`} {...modal}>
+            {content({
+                close,
+                hold: (now) => {
+                    held.current = now;
+                },
+            })}
         </dialog>
     );
 }
@@ -169,7 +201,7 @@ export function Dialogs() {
     return (
         <>
             {open.value && <Ask question={open.value} />}
-            {shown.value && <Shown>{shown.value}</Shown>}
+            {shown.value && <Shown {...shown.value} />}
         </>
     );
 }

@@ -27,6 +27,14 @@ export interface ResourceOptions<T> {
 const kept = new Map<string, unknown>();
 const mostKept = 40;
 
+/// Requests of what is on the screen, by path.
+const shown = new Map<string, Set<() => void>>();
+
+/// Requests an answer again that a change has made old.
+export function reread(path: string): void {
+    for (const reload of shown.get(path) ?? []) reload();
+}
+
 function keep(path: string, value: unknown): void {
     kept.delete(path);
     kept.set(path, value);
@@ -97,6 +105,8 @@ export function useResource<T>(path: string | null, options: ResourceOptions<T> 
             void request();
         };
         void request();
+        const here = reload.current;
+        shown.set(path, (shown.get(path) ?? new Set()).add(here));
         const stop =
             options.topic === undefined
                 ? undefined
@@ -110,6 +120,8 @@ export function useResource<T>(path: string | null, options: ResourceOptions<T> 
                   });
         return () => {
             over = true;
+            shown.get(path)?.delete(here);
+            if (shown.get(path)?.size === 0) shown.delete(path);
             clearTimeout(timer);
             running?.abort();
             stop?.();

@@ -1,6 +1,6 @@
 // What can be done to an experiment. Each action asks where it ends something, and shows its effect when it is durable.
 import {useState} from "preact/hooks";
-import {change, Problem} from "../../api/client";
+import {change, mayChange, Problem} from "../../api/client";
 import {isServed} from "../../api/served";
 import type {ExperimentSummary} from "../../api/shapes";
 import {go} from "../../state/router";
@@ -97,7 +97,13 @@ export function ExperimentActions({experiment, done}: {experiment: ExperimentSum
                 }),
         });
     }
+    if (state !== "CANCELED" && state !== "STOPPING")
+        more.unshift({
+            label: t("limits.dots"),
+            perform: () => void import("./limits").then(({askForLimits}) => askForLimits(experiment, done)),
+        });
     more.unshift({label: t("action.fork"), perform: () => go(`new?fork=${experiment.id}`)});
+    if (!mayChange()) return null;
     return (
         <>
             {problem && (

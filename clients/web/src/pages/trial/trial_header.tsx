@@ -1,5 +1,5 @@
 // Number, state and actions of a trial.
-import {change} from "../../api/client";
+import {change, mayChange} from "../../api/client";
 import {isServed} from "../../api/served";
 import type {Experiment, Trial} from "../../api/shapes";
 import {t} from "../../i18n/texts";
@@ -15,6 +15,7 @@ function actions(experiment: Experiment, trial: Trial, done: () => void): MenuIt
         done();
     };
     const items: MenuItem[] = [];
+    if (!mayChange()) return items;
     if (["RUNNING", "PENDING", "PAUSED"].includes(trial.state)) {
         items.push({
             label: t("trial.stop_dots"),
