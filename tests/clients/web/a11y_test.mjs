@@ -8,12 +8,13 @@ import {Stage, webRequire} from "./stage.mjs";
 const axe = readFileSync(webRequire.resolve("axe-core/axe.min.js"), "utf8");
 let stage;
 let search;
+let failing;
 
 before(async () => {
     stage = await Stage.open();
     search = stage.submitDigits({trials: 9});
-    stage.submitScript({name: "failing", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, max_restarts: 0,
-        searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 1}}, "echo broken >&2; exit 3\n");
+    failing = stage.submitScript({name: "failing", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, max_restarts: 0,
+        searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 1}}, "printf 'a,b\\n1,2\\n' > table.csv; echo broken >&2; exit 3\n");
     await stage.untilEnded(search);
 });
 after(() => stage?.close());
@@ -26,7 +27,7 @@ async function check(page, what) {
 }
 
 const pagesOf = (id) => ["experiments", `e/${id}`, `e/${id}/trials`, `e/${id}/curves`, `e/${id}/rungs`, `e/${id}/parallel`, `e/${id}/scatter`, `e/${id}/importance`, `e/${id}/history`,
-    `e/${id}/timeline`, `e/${id}/checkpoints`, `e/${id}/events`, `e/${id}/config`, `e/${id}/t/1`, `e/${id}/t/1/log`, `e/${id}/compare?t=1,2,3`, "workers", "workers/1", "new", "settings", "login"];
+    `e/${id}/timeline`, `e/${id}/checkpoints`, `e/${id}/events`, `e/${id}/config`, `e/${id}/t/1`, `e/${id}/t/1/log`, `e/${id}/t/1/files`, `e/${id}/compare?t=1,2,3`, "workers", "workers/1", "new", "settings", "login"];
 
 for (const theme of ["light", "dark"]) {
     test(`full pages, ${theme}`, async () => {
@@ -59,6 +60,9 @@ test("pages without data, and with an error", async () => {
     await page.getByRole("menuitem", {name: "Quarantine…"}).click();
     await page.getByRole("dialog").waitFor();
     found.push(...await check(page, "dialog"));
+    await page.goto(`${stage.url}e/${failing}/t/0/files?file=table.csv`);
+    await page.locator(".file-view td").first().waitFor();
+    found.push(...await check(page, "files"));
     await page.goto(`${stage.url}e/${search}`);
     await page.getByRole("button", {name: "More"}).click();
     await page.getByRole("menuitem", {name: "Limits…"}).click();

@@ -1,6 +1,7 @@
 // Names, hyperparameters, logs and reasons that would be scripts, markup or formulas: the pages show them as text. The
 // policy of the pages is never violated. And the pages work below any prefix.
 import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
 import {after, before, test} from "node:test";
 import {Stage, until} from "./stage.mjs";
 
@@ -19,6 +20,17 @@ before(async () => {
 ${corpus.join("\n")}
 EOF
 printf '\\033[31m<b>red</b>\\033[0m \\033]8;;javascript:document.title=1\\007link\\033]8;;\\007 \\377\\376 \\001\\002\\n'
+mkdir left
+printf '%s' "<html><script>document.title='owned'</script><img src=x onerror=\\"document.title='owned'\\"></html>" > left/page.html
+printf '%s' "<svg xmlns='http://www.w3.org/2000/svg' onload=\\"document.title='owned'\\"><script>document.title='owned'</script></svg>" > left/drawing.svg
+printf '%s' "GIF89a/*<svg onload=document.title='owned'>*/=1;document.title='owned'" > left/both.gif
+printf '%s' '{"<img src=x onerror=alert(1)>": "</script><script>alert(1)</script>", "__proto__": 1}' > left/odd.json
+printf '%s' "=cmd|' /C calc'!A0,<script>alert(1)</script>
+\\"<img src=x onerror=alert(1)>\\",2
+" > left/odd.csv
+while IFS= read -r name; do mkdir -p "left/$(dirname -- "$name")" && cp left/page.html "left/$name"; done <<'EOF' 2>/dev/null
+${corpus.join("\n")}
+EOF
 printf '${corpus.slice(0, 3).join(" ").replaceAll("'", "'\\''").replaceAll("%", "%%")}\\n' >&2
 exit 1
 `;
@@ -34,7 +46,7 @@ exit 1
 });
 after(() => stage?.close());
 
-const pagesOf = (id) => ["experiments", `e/${id}`, `e/${id}/trials`, `e/${id}/events`, `e/${id}/events?view=exact`, `e/${id}/config`, `e/${id}/t/0`, `e/${id}/t/0/log`, `e/${id}/t/1/log?stream=stderr`,
+const pagesOf = (id) => ["experiments", `e/${id}`, `e/${id}/trials`, `e/${id}/events`, `e/${id}/events?view=exact`, `e/${id}/config`, `e/${id}/t/0`, `e/${id}/t/0/log`, `e/${id}/t/1/log?stream=stderr`, `e/${id}/t/0/files`,
     `e/${id}/t/0/log?wrap=yes`, `e/${id}/compare?t=0,1,2,3`, `e/${id}/checkpoints`, `e/${id}/curves`, `e/${id}/rungs`, `e/${id}/parallel`, `e/${id}/scatter`, `e/${id}/importance`, `e/${id}/history`,
     `e/${id}/timeline`, "workers", "workers/1", `new?fork=${id}`, "settings"];
 
@@ -66,6 +78,36 @@ test("hostile texts are shown as texts, on every page", async () => {
     assert.equal(await red.first().textContent(), "<b>red</b>");
     const shown = await page.locator(".log-box").textContent();
     assert.ok(shown.includes("\u2401\u2402"));
+    assert.deepEqual(stage.faults.splice(0), []);
+    await context.close();
+});
+
+test("files that a program left are shown as text or as images, whatever is in them and however they are named", async () => {
+    const list = () => stage.api(`experiments/${hostile}/trials/0/files`);
+    await until(async () => (await list()).files.length > 0, "the files at the daemon");
+    const {files} = await list();
+    for (const name of ["page.html", "drawing.svg", "both.gif", "odd.json", "odd.csv", corpus[1], corpus[7], "__proto__"]) assert.ok(files.some(({path}) => path === `left/${name}`), `${name} of ${files.map(({path}) => path).join(" ")}`);
+    const context = await stage.context({acceptDownloads: true});
+    const page = await context.newPage();
+    for (const {path} of files) {
+        await page.goto(`${stage.url}e/${hostile}/t/0/files?file=${encodeURIComponent(path)}`);
+        const shown = page.locator(".file-beside");
+        // Browsers differ in whether they draw an image that begins well.
+        await shown.locator(path.endsWith(".gif") ? "img.file-image, p.muted" : ".file-view").waitFor();
+        if (/\.(html|svg)$/.test(path)) assert.match(await shown.locator("pre.file-view").textContent(), /^<(html|svg)/);
+        const seen = await page.evaluate(() => ({
+            title: document.title, reports: globalThis.cspReports, links: [...document.querySelectorAll("a[href]")].map((link) => link.protocol).filter((protocol) => !/^https?:$/.test(protocol)),
+            foreign: document.querySelectorAll("#app script, #app iframe, #app object, #app embed, #app svg[onload], #app [onerror], #app [srcdoc], #app img:not([src^='blob:'])").length,
+        }));
+        assert.ok(seen.title.startsWith("Files of trial 0 · "), seen.title);
+        assert.deepEqual([seen.reports, seen.links, seen.foreign], [[], [], 0], path);
+    }
+    // No control that turns the direction of writing is left in a name.
+    assert.doesNotMatch(await page.locator("main").textContent(), /\u202e/);
+    await page.locator(".file-table").getByText("left/⟨U+202E⟩gnp.exe").waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator("tr", {hasText: "drawing.svg"}).getByRole("button").click()]);
+    assert.equal(download.suggestedFilename(), "drawing.svg");
+    assert.match(readFileSync(await download.path(), "utf8"), /^<svg/);
     assert.deepEqual(stage.faults.splice(0), []);
     await context.close();
 });
@@ -220,7 +262,7 @@ test("pages open with any state in their address", async () => {
         return state / 2 ** 32;
     };
     const names = ["t", "best", "rung", "len", "b", "y", "clip", "span", "axes", "mode", "n", "x", "xlog", "smooth", "zoom", "metric", "group", "px", "py", "colour", "view", "all", "vs", "level", "from", "to", "at", "where", "sort", "columns", "state", "brushed",
-        "kind", "q", "view", "show", "attempt", "rank", "stream", "wrap", "fork", "points", "narrow", "gone", "story"];
+        "kind", "q", "view", "show", "attempt", "rank", "stream", "wrap", "fork", "points", "narrow", "gone", "story", "file", "of"];
     const context = await stage.context();
     const page = await context.newPage();
     const pages = pagesOf(hostile).map((path) => path.split("?")[0]);

@@ -129,6 +129,8 @@ test("trials are filtered, sorted, chosen and compared", async () => {
     await context.close();
 });
 
+const onePixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+
 /// The program that a newcomer writes to use a network of the digits search.
 const useNetwork = `
 import json, sys
@@ -170,6 +172,71 @@ test("the best checkpoint is downloaded, is the one on the disk, and gives its r
     const result = JSON.parse(execFileSync("/usr/bin/python3", words, {encoding: "utf8"}));
     assert.deepEqual([result.epoch, result.val_accuracy], [best.best_checkpoint_step, best.best_checkpoint_metric]);
     assert.ok((await page.locator("body").textContent()).includes(String(Math.round(result.val_accuracy * 1e4) / 1e4)), "the result on the page");
+    // The same file alone, out of the archive.
+    await page.getByRole("link", {name: "All files of the trial"}).click();
+    const row = page.locator("tr", {has: page.getByRole("link", {name, exact: true})}).first();
+    await row.getByRole("cell", {name: best.best_checkpoint.split("/").at(-1).split("-")[0], exact: true}).waitFor();
+    const [single] = await Promise.all([page.waitForEvent("download"), row.getByRole("button", {name: `Download ${name}`}).click()]);
+    assert.equal(single.suggestedFilename(), name);
+    assert.ok(content.equals(readFileSync(await single.path())), "the file out of the archive");
+    await row.getByRole("link", {name}).click();
+    await page.getByText("This file has no preview").waitFor();
+    noFaults();
+    await context.close();
+});
+
+test("files of a trial appear when its program has ended, and their content is shown", async () => {
+    const id = stage.submitScript({name: "leaves files", hyperparameters: {x: {type: "double", minval: 0, maxval: 1}}, metrics: {loss: "loss {number}"}, max_restarts: 0,
+        searcher: {name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: 1}}, `
+while [ ! -e '${stage.folder}/goon' ]; do sleep 0.2; done
+mkdir out
+printf '{"seed":9007199254740993,"classes":[1,2]}' > out/report.json
+printf 'id,label\n1,"cat, dog"\n2,bird\n' > out/table.csv
+printf 'first line\nsecond line\n' > notes.txt
+printf '${onePixel.toString("hex").replace(/../g, (byte) => `\\${parseInt(byte, 16).toString(8).padStart(3, "0")}`)}' > out/picture.png
+printf '{"layers": 3}' > "$HPSEARCH_CHECKPOINT_DIR/config.json"
+echo "loss $HPSEARCH_HP_X"
+`);
+    const context = await stage.context({acceptDownloads: true});
+    const page = await context.newPage();
+    await until(async () => (await stage.api(`experiments/${id}`)).trials.RUNNING === 1, "the running trial");
+    await page.goto(`${stage.url}e/${id}/t/0`);
+    await page.getByRole("link", {name: "Files", exact: true}).click();
+    await page.getByText("No files and no checkpoints.").waitFor();
+    // The worker hands the files over some time after the last message about the trial: the second request from then on has them.
+    let asked = 0;
+    let ended = Infinity;
+    await page.route(/\/trials\/0\/files$/, (route) => {
+        asked += 1;
+        return asked > ended + 1 ? route.continue() : route.fulfill({json: {files: [], left: [], dropped: [], left_unnamed: 0, dropped_unnamed: 0}});
+    });
+    writeFileSync(join(stage.folder, "goon"), "");
+    await page.locator(".trial-head .state-mark", {hasText: "Completed"}).waitFor();
+    ended = asked;
+    const open = async (name) => {
+        await page.locator(".file-table").getByRole("link", {name, exact: true}).click();
+        await page.locator(".file-beside h2", {hasText: name}).waitFor();
+    };
+    const text = page.locator(".file-beside pre.file-view");
+    await open("notes.txt");
+    await text.filter({hasText: /^first line\nsecond line\n$/}).waitFor();
+    await open("out/report.json");
+    await text.filter({hasText: /^\{\n {2}"seed": 9007199254740993,\n {2}"classes": \[/}).waitFor();
+    await open("out/table.csv");
+    await page.locator(".file-beside td", {hasText: /^cat, dog$/}).waitFor();
+    assert.deepEqual(await page.locator(".file-beside th").allTextContents(), ["id", "label"]);
+    await open("out/picture.png");
+    await until(async () => await page.locator("img.file-image").evaluate((image) => image.naturalWidth === 1), "the picture");
+    await open("config.json");
+    await text.filter({hasText: /^\{\n {2}"layers": 3\n\}$/}).waitFor();
+    await picture(page, "files");
+    // What the page lists is what the command line lists.
+    const listed = JSON.parse(stage.hpsearch("files", String(id), "0", "-o", "json")).files.map(({path}) => path);
+    assert.deepEqual(listed, ["notes.txt", "out/picture.png", "out/report.json", "out/table.csv"]);
+    const names = await page.locator(".file-table tbody").first().getByRole("link").allTextContents();
+    assert.deepEqual(names, listed);
+    await page.reload();
+    await text.filter({hasText: '"layers": 3'}).waitFor();
     noFaults();
     await context.close();
 });

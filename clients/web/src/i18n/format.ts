@@ -67,11 +67,13 @@ export function formatShortTime(seconds: number | null | undefined, now: number)
     return new Intl.DateTimeFormat(locale.value, options).format(seconds * 1000);
 }
 
-/// What a program wrote last may have colours: a sentence has none. Other control characters are shown as symbols.
+/// What a program wrote may have colours: a sentence has none. Other control characters, and those that turn the direction of writing,
+/// are shown as symbols.
 export function plain(text: string): string {
     return text
         .replace(/\x1b\[[0-9;:?]*[ -/]*[@-~]/g, "")
-        .replace(/[\x00-\x08\x0b-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)));
+        .replace(/[\x00-\x08\x0b-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
+        .replace(/[\u202a-\u202e\u2066-\u2069]/g, (char) => `⟨U+${char.charCodeAt(0).toString(16).toUpperCase()}⟩`);
 }
 
 /// A day of the daemon's, which are those of UTC.

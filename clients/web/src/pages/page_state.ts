@@ -53,5 +53,6 @@ export const pageState = {
     checkpoints: {show: word("best")},
     events: {kind: list(word(...storyKinds, "trouble")), view: word("exact"), q: anything},
     trial: {q: anything},
+    files: {file: anything, of: where((value) => /^[\w.-]{1,100}$/.test(value)), q: anything},
     log: {attempt: whole, rank: whole, stream: word("stdout", "stderr"), at: number, wrap: word("yes"), q: anything},
 } satisfies Record<string, Shapes>;

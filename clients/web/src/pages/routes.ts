@@ -60,6 +60,7 @@ export const experimentRoutes: readonly ExperimentRoute[] = [
     {pattern: "config", title: "tab.config", load: page(experimentPages, "Config")},
     {pattern: "t/*", title: "tab.trial", state: pageState.trial, load: page(experimentPages, "Trial"), tab: "trials", hidden: true},
     {pattern: "t/*/log", title: "tab.log", state: pageState.log, load: page(experimentPages, "TrialLog"), tab: "trials", hidden: true},
+    {pattern: "t/*/files", title: "tab.files", state: pageState.files, load: page(experimentPages, "TrialFiles"), tab: "trials", hidden: true},
     {pattern: "compare", title: "tab.compare", load: page(experimentPages, "Compare"), tab: "trials", hidden: true},
 ];
 

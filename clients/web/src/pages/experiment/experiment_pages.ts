@@ -5,5 +5,6 @@ export {default as Config} from "./config";
 export {default as Events} from "./events";
 export {default as Overview} from "./overview";
 export {default as Trial} from "../trial/trial";
+export {default as TrialFiles} from "../trial/trial_files";
 export {default as TrialLog} from "../trial/trial_log";
 export {default as Trials} from "./trials";

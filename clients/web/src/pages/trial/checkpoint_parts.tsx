@@ -6,51 +6,9 @@ import {isServed} from "../../api/served";
 import type {Checkpoint} from "../../api/shapes";
 import {t, tCount} from "../../i18n/texts";
 import {formatBytes} from "../../i18n/format";
-import {ask, show} from "../../design/dialog";
-import {View} from "../../design/states";
-import {useResource} from "../../state/resource";
+import {ask} from "../../design/dialog";
 import {copyText} from "../../design/copy_text";
-
-const pathOf = (experiment: number, checkpoint: Checkpoint): string =>
-    `experiments/${experiment}/trials/${checkpoint.trial}/checkpoints/${encodeURIComponent(checkpoint.id.split("/").at(-1)!)}`;
-
-interface Files {
-    readonly path: string;
-    readonly bytes: number;
-    readonly files: readonly {readonly path: string; readonly bytes: number; readonly link: string | null}[];
-}
-
-/// The list of files of a checkpoint, in a dialog.
-function FileList({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
-    const list = useResource<Files>(`${pathOf(experiment, checkpoint)}/files`);
-    return (
-        <>
-            <h2>{t("checkpoints.files_of", {id: checkpoint.id})}</h2>
-            <View resource={list} rows={4}>
-                {({path, files}) => (
-                    <>
-                        <p class="mono small muted cut-anywhere">{path}</p>
-                        <div class="file-list" tabIndex={0} role="region" aria-label={t("checkpoints.files")}>
-                            <table class="table">
-                                <tbody>
-                                    {files.map((file) => (
-                                        <tr key={file.path}>
-                                            <td class="mono cut-anywhere">
-                                                {file.path}
-                                                {file.link !== null && <span class="muted"> → {file.link}</span>}
-                                            </td>
-                                            <td class="number nowrap">{formatBytes(file.bytes)}</td>
-                                        </tr>
-                                    ))}
-                                </tbody>
-                            </table>
-                        </div>
-                    </>
-                )}
-            </View>
-        </>
-    );
-}
+import {checkpointPath} from "./file_source";
 
 export function askToDelete(experiment: number, checkpoints: readonly Checkpoint[], done: () => void): void {
     const bytes = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
@@ -78,27 +36,22 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
 }
 
 /// The archive of a checkpoint, or the command that copies it where the daemon serves no archives.
-export function Download({experiment, checkpoint}: {experiment: number; checkpoint: Checkpoint}) {
+export function Download({experiment, checkpoint, label}: {experiment: number; checkpoint: Checkpoint; label?: string}) {
     const [copied, setCopied] = useState(false);
     const [problem, setProblem] = useState<string | undefined>();
     const [waits, setWaits] = useState(false);
     const save = () => {
         setWaits(true);
         setProblem(undefined);
-        void saveFile(`${pathOf(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`)
+        void saveFile(`${checkpointPath(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`)
             .catch((cause: Error) => setProblem(cause.message))
             .finally(() => setWaits(false));
     };
     if (isServed("/archive.tar"))
         return (
             <span class="links">
-                {isServed("/{checkpoint}/files") && (
-                    <button class="link" onClick={() => show(<FileList experiment={experiment} checkpoint={checkpoint} />)}>
-                        {t("checkpoints.files")}
-                    </button>
-                )}
                 <button class={`link${waits ? " waits" : ""}`} disabled={waits} onClick={save}>
-                    {t("checkpoints.download")}
+                    {label ?? t("checkpoints.download")}
                 </button>
                 {problem && (
                     <span class="field-problem" role="alert">

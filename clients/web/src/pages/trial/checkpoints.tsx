@@ -152,7 +152,14 @@ export default function Checkpoints({experiment, query}: ExperimentPageProps) {
                                             </td>
                                             <td class="number">{formatNumber(each.metric)}</td>
                                             <td class="number">{formatNumber(each.step)}</td>
-                                            <td class="number">{formatNumber(each.files)}</td>
+                                            <td class="number">
+                                                <Link
+                                                    to={`e/${experiment.id}/t/${each.trial}/files`}
+                                                    aria-label={t("files.of", {n: formatNumber(each.files), trial: each.trial})}
+                                                >
+                                                    {formatNumber(each.files)}
+                                                </Link>
+                                            </td>
                                             <td class="number nowrap">{formatBytes(each.bytes)}</td>
                                             <td class="number">
                                                 <Download experiment={experiment.id} checkpoint={each} />

@@ -3,6 +3,7 @@ import type {Checkpoint, Experiment} from "../../api/shapes";
 import {useResource} from "../../state/resource";
 import {t} from "../../i18n/texts";
 import {formatBytes, formatNumber} from "../../i18n/format";
+import {Link} from "../../design/link";
 import {View} from "../../design/states";
 import {amount} from "../story";
 import {Download, Marks} from "./checkpoint_parts";
@@ -16,6 +17,9 @@ export function TrialCheckpoints({experiment, trial}: {experiment: Experiment; t
         <section class="section">
             <div class="section-head">
                 <h2>{t("tab.checkpoints")}</h2>
+                <Link class="small push" to={`e/${experiment.id}/t/${trial}/files`}>
+                    {t("files.all")}
+                </Link>
             </div>
             <View resource={list} rows={2}>
                 {({checkpoints}) =>

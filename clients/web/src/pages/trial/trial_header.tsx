@@ -50,8 +50,18 @@ function actions(experiment: Experiment, trial: Trial, done: () => void): MenuIt
     return items;
 }
 
-export function TrialHeader({experiment, trial, current, done}: {experiment: Experiment; trial: Trial; current: "trial" | "log"; done: () => void}) {
-    const at = (number: number) => `e/${experiment.id}/t/${number}${current === "log" ? "/log" : ""}`;
+export function TrialHeader({
+    experiment,
+    trial,
+    current,
+    done,
+}: {
+    experiment: Experiment;
+    trial: Trial;
+    current: "trial" | "log" | "files";
+    done: () => void;
+}) {
+    const at = (number: number) => `e/${experiment.id}/t/${number}${current === "trial" ? "" : `/${current}`}`;
     const number = trial.trial;
     return (
         <div class="head trial-head">
@@ -65,6 +75,9 @@ export function TrialHeader({experiment, trial, current, done}: {experiment: Exp
                         </Link>
                         <Link to={`e/${experiment.id}/t/${number}/log`} aria-current={current === "log" ? "page" : undefined}>
                             {t("trial.log")}
+                        </Link>
+                        <Link to={`e/${experiment.id}/t/${number}/files`} aria-current={current === "files" ? "page" : undefined}>
+                            {t("files.files")}
                         </Link>
                     </nav>
                 </div>
