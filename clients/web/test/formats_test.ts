@@ -52,3 +52,8 @@ test("what a program wrote has no colours in a sentence, and its control charact
     assert.equal(plain("\x1b[1;31mred\x1b[0m \x1b[38;5;9mtoo\x1b[m\x07\x1b]8;;x"), "red too\u2407\u241b]8;;x");
     assert.equal(plain("first\nsecond\tthird"), "first\nsecond\tthird");
 });
+
+test("what a program wrote has no colours, and its control characters are seen", () => {
+    assert.equal(plain("\x1b[31mred\x1b[0m\x01\tx\ny"), "red\u2401\tx\ny");
+    assert.equal(plain("\u202egnp.exe"), "⟨U+202E⟩gnp.exe");
+});

@@ -320,6 +320,13 @@ test("limits of an ended search are changed by the keyboard, and a refusal stand
     page.on("request", (request) => { if (request.method() === "PATCH") sent.push(request.postDataJSON()); });
     await page.goto(`${stage.url}e/${id}/config`);
     await page.locator("pre.yaml", {hasText: "max_trials: 2"}).waitFor();
+    // Fields that are as the daemon sets them are hidden.
+    const defaults = page.getByRole("button", {name: /^\d+ default fields$/});
+    await defaults.click();
+    await page.locator("pre.yaml", {hasText: "pause_on_failures: 3"}).waitFor();
+    await defaults.click();
+    await page.locator("pre.yaml", {hasNotText: "pause_on_failures"}).waitFor();
+    assert.match(await page.locator("pre.yaml").textContent(), /^entrypoint: \["sh", ?"program.sh"\]\nhyperparameters:\n {2}x:\n[^]*\nmetrics:\n {2}loss: "loss \{number\}"\n/);
     const open = async () => {
         await page.getByRole("button", {name: "More"}).focus();
         await page.keyboard.press("Enter");

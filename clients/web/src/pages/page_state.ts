@@ -52,6 +52,7 @@ export const pageState = {
     timeline: {from: number, to: number},
     checkpoints: {show: word("best")},
     events: {kind: list(word(...storyKinds, "trouble")), view: word("exact"), q: anything},
+    config: {show: word("all")},
     trial: {q: anything},
     files: {file: anything, of: where((value) => /^[\w.-]{1,100}$/.test(value)), q: anything},
     log: {attempt: whole, rank: whole, stream: word("stdout", "stderr"), at: number, wrap: word("yes"), q: anything},

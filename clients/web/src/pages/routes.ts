@@ -57,7 +57,7 @@ export const experimentRoutes: readonly ExperimentRoute[] = [
     {pattern: "timeline", title: "tab.timeline", state: pageState.timeline, load: page(plotPages, "Timeline")},
     {pattern: "checkpoints", title: "tab.checkpoints", state: pageState.checkpoints, load: page(experimentPages, "Checkpoints")},
     {pattern: "events", title: "tab.events", state: pageState.events, load: page(experimentPages, "Events")},
-    {pattern: "config", title: "tab.config", load: page(experimentPages, "Config")},
+    {pattern: "config", title: "tab.config", state: pageState.config, load: page(experimentPages, "Config")},
     {pattern: "t/*", title: "tab.trial", state: pageState.trial, load: page(experimentPages, "Trial"), tab: "trials", hidden: true},
     {pattern: "t/*/log", title: "tab.log", state: pageState.log, load: page(experimentPages, "TrialLog"), tab: "trials", hidden: true},
     {pattern: "t/*/files", title: "tab.files", state: pageState.files, load: page(experimentPages, "TrialFiles"), tab: "trials", hidden: true},

@@ -1,16 +1,47 @@
-// The experiment's configuration with all defaults.
-import {useState} from "preact/hooks";
+// The experiment's configuration, without defaults or with all of them.
+import {useEffect, useState} from "preact/hooks";
+import {change, get, mayChange} from "../../api/client";
+import type {SearcherList, Validation} from "../../api/types";
 import {useResource} from "../../state/resource";
 import {go} from "../../state/router";
-import {t} from "../../i18n/texts";
-import {View} from "../../design/states";
+import {t, tCount} from "../../i18n/texts";
+import {Loading, View} from "../../design/states";
 import {copyText} from "../../design/copy_text";
+import {hiddenFields, needed, withoutDefaults} from "./config_defaults";
 import {asYaml} from "./copy_configuration";
 import {YamlText} from "../yaml_text";
 import type {ExperimentPageProps} from "../page_props";
 
-export default function Config({experiment}: ExperimentPageProps) {
+type Fields = Record<string, unknown>;
+
+/// The configuration without its defaults; null where the daemon doesn't tell them, as to those who may only view, and undefined until
+/// it is known.
+function useShort(config: Fields | undefined): Fields | null | undefined {
+    const [short, setShort] = useState<Fields | null | undefined>(mayChange() ? undefined : null);
+    useEffect(() => {
+        if (!config || !mayChange()) return;
+        let over = false;
+        const read = async () => {
+            const name = (config["searcher"] as Fields | undefined)?.["name"];
+            const {searchers} = await get<SearcherList>("searchers");
+            const file = needed(config, searchers.find((each) => each.name === name)?.required ?? []);
+            const {config: defaults} = await change<Validation>("POST", "experiments/validate", {config: file});
+            if (!over) setShort(defaults && withoutDefaults(config, defaults, file));
+        };
+        void read().catch(() => {
+            if (!over) setShort(null);
+        });
+        return () => {
+            over = true;
+        };
+    }, [config]);
+    return short;
+}
+
+export default function Config({experiment, query}: ExperimentPageProps) {
     const config = useResource<Record<string, unknown>>(`experiments/${experiment.id}/config`);
+    const short = useShort(config.data);
+    const all = query.get("show") === "all";
     const [copied, setCopied] = useState(false);
     const save = (text: string) => {
         const link = document.createElement("a");
@@ -26,7 +57,12 @@ export default function Config({experiment}: ExperimentPageProps) {
                 return (
                     <>
                         <div class="toolbar">
-                            <p class="muted small">{t("config.text")}</p>
+                            <p class="muted small">{t(short && !all ? "config.text_short" : "config.text")}</p>
+                            {short && (
+                                <button class="chip" aria-pressed={all} onClick={() => query.set({show: all ? "" : "all"})}>
+                                    {tCount("config.defaults", hiddenFields(data, short))}
+                                </button>
+                            )}
                             <div class="push chips">
                                 <button class="button" onClick={() => void copyText(text).then(() => setCopied(true))}>
                                     {copied ? t("copy.done") : t("config.copy")}
@@ -39,7 +75,7 @@ export default function Config({experiment}: ExperimentPageProps) {
                                 </button>
                             </div>
                         </div>
-                        <YamlText text={text} />
+                        {short === undefined ? <Loading rows={12} /> : <YamlText text={short && !all ? asYaml(short) : text} />}
                     </>
                 );
             }}
