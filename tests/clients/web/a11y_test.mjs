@@ -84,7 +84,13 @@ const some = /^experiments$|\/trials$|\/curves$|\/t\/1$|^workers$/;
 const answers = (url) => /\/api\/v1\/(?!stream|session|openapi\.json)/.test(url.pathname) && !/\/experiments\/\d+$/.test(url.pathname);
 const states = {
     full: {prepare: () => {}, settled: (page) => page.waitForFunction(() => !document.querySelector("[aria-busy=true]"), undefined, {timeout: 15_000})},
-    loading: {prepare: (page) => page.route(answers, () => {}), settled: (page) => page.waitForTimeout(400)},
+    loading: {
+        prepare: (page) => page.route(answers, () => {}),
+        settled: async (page) => {
+            await page.locator("h1").first().waitFor({state: "attached"});
+            await page.locator(".skeleton[role=status]").first().waitFor({timeout: 1500}).catch(() => {});
+        },
+    },
     error: {
         prepare: (page) => page.route(answers, (route) => route.fulfill({status: 500, contentType: "application/json", body: JSON.stringify({error: {code: "internal", message: "The store can't be read"}})})),
         settled: (page) => page.locator("[role=alert]").first().waitFor({timeout: 1500}).catch(() => {}),

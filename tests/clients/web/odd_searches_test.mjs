@@ -118,7 +118,60 @@ test("names of 500 characters are cut in the middle and whole on request", async
     const name = page.locator("dt", {hasText: "hh"}).first();
     await name.waitFor();
     assert.ok((await name.textContent()).length <= 60 && (await name.textContent()).includes("…"));
-    assert.equal(await name.getAttribute("title"), long("h"));
+    assert.equal(await name.locator("[title]").getAttribute("title"), long("h"));
+    await page.close();
+});
+
+test("twelve trials and long names are told apart at 1280 pixels, and each state has a pattern", async () => {
+    const study = "vision-transformer-base-patch16-imagenet1k-pretrained-2026-11-ablation-";
+    const block = "model.encoder.block.attention.dropout_probability_";
+    const space = {activation: {type: "categorical", vals: ["gelu", "relu"]}, [`${block}early`]: double, [`${block}late`]: double};
+    const first = await create(`${study}lr-1e-3`, space, 12);
+    await create(`${study}lr-1e-4`, space, 1);
+    await train(first, 12, (trial) => trial);
+    const page = await context.newPage();
+    await page.setViewportSize({width: 1280, height: 860});
+    await page.goto(`${stage.url}experiments`);
+    const link = page.getByRole("link", {name: "lr-1e-3", exact: true});
+    await link.waitFor();
+    assert.equal(await link.getAttribute("title"), `${study}lr-1e-3`);
+    await page.locator(".name-shared", {hasText: study}).first().waitFor();
+    const patterns = await page.evaluate(() => ["running", "good", "waiting", "stopped", "bad", "idle"].map((tone) => {
+        const key = document.body.appendChild(Object.assign(document.createElement("span"), {className: `state-key tone-${tone}`}));
+        const {backgroundImage, boxShadow} = getComputedStyle(key);
+        key.remove();
+        return `${backgroundImage} ${boxShadow}`.replace(/(color|rgba?|oklab)\([^()]*\)/g, "colour");
+    }));
+    assert.equal(new Set(patterns).size, patterns.length, "patterns without their colours");
+    const title = async (path) => {
+        await page.goto(`${stage.url}${path}`);
+        return until(() => page.locator("h1:not(.unseen)").first().evaluate((each) => getComputedStyle(each).fontSize), `the title of ${path}`);
+    };
+    const sizes = [await title("experiments"), await title(`e/${first}`), await title(`e/${first}/t/0`), await title("nothing")];
+    assert.equal(new Set(sizes).size, 1, sizes.join());
+    await page.goto(`${stage.url}e/${first}/trials`);
+    const heads = page.locator(".virtual thead th");
+    await heads.filter({hasText: "Why"}).waitFor();
+    const names = (await heads.allTextContents()).map((each) => each.trim());
+    assert.ok(names.indexOf("Why") < names.indexOf("activation"), names.join());
+    const why = await heads.filter({hasText: "Why"}).boundingBox();
+    assert.ok(why.x + why.width <= 1248, `the reason ends at ${why.x + why.width}`);
+    assert.ok(names.some((each) => each.startsWith("dropout_probability_early")), names.join());
+    await page.goto(`${stage.url}e/${first}/compare?t=${Array.from({length: 12}, (_, trial) => trial).join()}`);
+    await page.getByText("Hyperparameters that differ").waitFor();
+    const table = await page.locator(".scroll-x").first().evaluate((each) => [each.scrollWidth, each.clientWidth]);
+    assert.ok(table[0] <= table[1], `twelve trials are ${table[0]} wide`);
+    await page.goto(`${stage.url}e/${first}/parallel`);
+    await page.getByText("The most important hyperparameters stand on the left.").waitFor();
+    await page.locator(".plot-tool", {hasText: "Table"}).first().click();
+    const columns = await page.locator(".plot-twin").first().locator("th").allTextContents();
+    const {hyperparameters} = await stage.api(`experiments/${first}/importance`);
+    assert.deepEqual(columns.slice(1, 4), hyperparameters.map((each) => each.name));
+    for (const [path, next] of [["nothing", "Workers"], ["e/9999", "Experiments"], [`e/${first}/t/99`, "Trials"]]) {
+        await page.goto(`${stage.url}${path}`);
+        await page.locator(".state-note").getByRole("link", {name: next}).waitFor();
+    }
+    stage.faults.splice(0);
     await page.close();
 });
 

@@ -43,7 +43,7 @@ export function TrialBar({trials, total}: {trials: Readonly<Record<string, numbe
     const words = parts.map((state) => `${tWord("state", state)} ${formatNumber(trials[state])}`).join(", ");
     return (
         <div class="trial-bar" title={words}>
-            <div class="bar" role="img" aria-label={words || t("list.no_trials")}>
+            <div class="bar state-bar" role="img" aria-label={words || t("list.no_trials")}>
                 {parts.map((state) => (
                     <span key={state} class={`tone-${toneOf(state)}`} style={{flexGrow: trials[state]!}} />
                 ))}

@@ -42,7 +42,7 @@ const shapes: Readonly<Record<Tone, string>> = {
 };
 
 /// The shape alone, for tables that have the word elsewhere.
-export function StateShape({tone}: {tone: Tone}) {
+function StateShape({tone}: {tone: Tone}) {
     const filled = tone === "running";
     return (
         <svg class={`shape tone-${tone}`} width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" focusable="false">

@@ -3,9 +3,26 @@ import type {ComponentChildren} from "preact";
 import {useEffect, useState} from "preact/hooks";
 import {connection} from "../live/stream";
 import type {Resource} from "../state/resource";
-import {t} from "../i18n/texts";
+import {address} from "../state/router";
+import {t, type TextKey} from "../i18n/texts";
 import {formatDuration} from "../i18n/format";
+import {Link} from "./link";
 import {useNow} from "./now";
+
+type Ways = readonly (readonly [to: string, text: TextKey])[];
+
+/// Pages to go on with from one that has nothing.
+export function LeadOn({ways}: {ways: Ways}) {
+    return (
+        <p class="chips">
+            {ways.map(([to, text]) => (
+                <Link key={to} to={to} class="button">
+                    {t(text)}
+                </Link>
+            ))}
+        </p>
+    );
+}
 
 /// Grey bars, after 150 ms, so that what comes at once doesn't flicker.
 /// `top`: they stand for the whole page, with its heading.
@@ -38,11 +55,13 @@ export function Empty({
     title,
     children,
     command,
+    ways,
     top = false,
 }: {
     title: string;
     children?: ComponentChildren;
     command?: string | undefined;
+    ways?: Ways;
     top?: boolean;
 }) {
     return (
@@ -54,8 +73,16 @@ export function Empty({
                     <code>{command}</code>
                 </pre>
             )}
+            {ways && <LeadOn ways={ways} />}
         </div>
     );
+}
+
+/// From what is not there: to what it would be a part of.
+function waysFrom(path: readonly string[]): Ways {
+    const list = ["experiments", "nav.experiments"] as const;
+    if (path[0] !== "e" || path.length < 3) return [list];
+    return [[`e/${path[1]}`, "tab.overview"], [`e/${path[1]}/trials`, "tab.trials"], list];
 }
 
 export function ProblemNote({resource, top = false}: {resource: Resource<unknown>; top?: boolean}) {
@@ -72,6 +99,7 @@ export function ProblemNote({resource, top = false}: {resource: Resource<unknown
         <div class="state-note" role="alert">
             {top ? <h1>{title}</h1> : <h2>{title}</h2>}
             <p>{problem.message}</p>
+            {problem.status === 404 && <LeadOn ways={waysFrom(address.value.path)} />}
             {problem.requestId && <p class="muted small">{t("state.request", {id: problem.requestId})}</p>}
             <button class="button" onClick={resource.reload}>
                 {t("action.try_again")}

@@ -5,7 +5,6 @@ import {address, go, queryOf, unreadableHere} from "../state/router";
 import {fitting} from "../state/shapes";
 import {t} from "../i18n/texts";
 import {Empty} from "../design/states";
-import {Link} from "../design/link";
 import {Dialogs} from "../design/dialog";
 import {Announcer} from "../design/announce";
 import {Shell} from "./shell";
@@ -16,6 +15,12 @@ import {experimentOf, plainRoutes, routeFor, stateOf} from "./routes";
 import {Keys} from "./settings/keys";
 
 const loadLogin = plainRoutes.find((route) => route.pattern === "login")!.load;
+
+const everywhere = [
+    ["experiments", "nav.experiments"],
+    ["workers", "nav.workers"],
+    ["new", "nav.new"],
+] as const;
 
 function CurrentPage() {
     const {path} = address.value;
@@ -48,11 +53,8 @@ function CurrentPage() {
         );
     if (path.length === 0) return null;
     return (
-        <Empty top title={t("state.no_page")}>
+        <Empty top title={t("state.no_page")} ways={everywhere}>
             <p>{t("state.no_page_text", {address: path.join("/")})}</p>
-            <p>
-                <Link to="experiments">{t("nav.experiments")}</Link>
-            </p>
         </Empty>
     );
 }

@@ -2,10 +2,12 @@
 import type {ComponentChildren} from "preact";
 import {printExact} from "../api/exact";
 import {formatValue, shortened} from "../i18n/format";
+import {toldApart} from "../i18n/names";
+import {ToldName} from "../design/told_name";
 
 export interface Line {
-    readonly label: string;
-    readonly title?: string;
+    readonly key: string;
+    readonly label: ComponentChildren;
     readonly cells: readonly ComponentChildren[];
     readonly differs: boolean;
     readonly mono?: boolean;
@@ -21,10 +23,8 @@ export function Lines({title, lines}: {title: string; lines: readonly Line[]}) {
                 </th>
             </tr>
             {lines.map((line) => (
-                <tr key={line.label} class={line.differs ? "" : "same"}>
-                    <th scope="row" title={line.title}>
-                        {line.label}
-                    </th>
+                <tr key={line.key} class={line.differs ? "" : "same"}>
+                    <th scope="row">{line.label}</th>
                     {line.cells.map((cell, index) => (
                         <td key={index} class={line.mono ? "mono" : ""}>
                             {cell}
@@ -36,15 +36,18 @@ export function Lines({title, lines}: {title: string; lines: readonly Line[]}) {
     );
 }
 
+const nameLetters = 28;
+
 /// A line for each path that some of them have, those that differ first.
 export function valueLines(all: readonly ReadonlyMap<string, unknown>[]): Line[] {
     const names = [...new Set(all.flatMap((values) => [...values.keys()]))];
+    const told = toldApart(names, nameLetters);
     return names
         .map((name): Line => {
             const exact = all.map((values) => printExact(values.get(name)));
             return {
-                label: shortened(name, 40),
-                title: name,
+                key: name,
+                label: <ToldName name={name} told={told.get(name)} />,
                 cells: all.map((values) => (values.has(name) ? shortened(formatValue(values.get(name)), 60) : <span class="muted">–</span>)),
                 differs: new Set(exact).size > 1,
                 mono: true,

@@ -5,15 +5,18 @@ import {numberOf, type Experiment, type Trial} from "../api/shapes";
 import {flatHparams} from "../state/hparams";
 import {useResource} from "../state/resource";
 import {t} from "../i18n/texts";
-import {formatDuration, formatNumber, formatPercent, shortened} from "../i18n/format";
+import {amount} from "../i18n/amount";
+import {formatDuration, formatNumber, formatPercent} from "../i18n/format";
+import {toldApart} from "../i18n/names";
 import {Empty, View} from "../design/states";
 import {Link} from "../design/link";
+import {Shared} from "../design/told_name";
 import {StateMark} from "../design/state_mark";
 import {Lines, valueLines, type Line} from "./compare_lines";
-import {amount} from "./story";
 import type {PageProps} from "./page_props";
 
 const mostSearches = 8;
+const nameLetters = 24;
 
 interface Compared {
     readonly experiment: Experiment;
@@ -54,11 +57,8 @@ export default function CompareSearches({query}: PageProps) {
         read: (_, signal) => Promise.all(ids.map((id) => readOne(id, signal))),
     });
     const nothing = (
-        <Empty top title={t("compare.no_searches")}>
+        <Empty top title={t("compare.no_searches")} ways={[["experiments", "nav.experiments"]]}>
             <p>{t("compare.choose_searches")}</p>
-            <p>
-                <Link to="experiments">{t("nav.experiments")}</Link>
-            </p>
         </Empty>
     );
     if (ids.length === 0) return nothing;
@@ -72,9 +72,18 @@ export default function CompareSearches({query}: PageProps) {
                     const all = answers.filter((each): each is Compared => each !== null);
                     if (all.length === 0) return nothing;
                     const best = bestOf(all);
-                    const fact = (label: string, cell: (each: Compared) => ComponentChildren): Line => ({label, cells: all.map(cell), differs: true});
+                    const fact = (label: string, cell: (each: Compared) => ComponentChildren): Line => ({
+                        key: label,
+                        label,
+                        cells: all.map(cell),
+                        differs: true,
+                    });
                     const configurations = valueLines(all.map(({best: trial}) => new Map(flatHparams(trial?.hparams ?? {}))));
                     const files = valueLines(all.map(({config}) => new Map(flatHparams(config)))).filter((line) => line.differs);
+                    const told = toldApart(
+                        all.map(({experiment}) => experiment.name),
+                        nameLetters,
+                    );
                     const [first, ...others] = all.map(({experiment}) => experiment.id);
                     return (
                         <>
@@ -87,8 +96,9 @@ export default function CompareSearches({query}: PageProps) {
                                             {all.map(({experiment}) => (
                                                 <th key={experiment.id} scope="col">
                                                     <Link to={`e/${experiment.id}`} class="strong" title={experiment.name}>
-                                                        {experiment.id} {shortened(experiment.name, 40)}
+                                                        {experiment.id} {told.get(experiment.name)?.own}
                                                     </Link>
+                                                    <Shared told={told.get(experiment.name)} />
                                                 </th>
                                             ))}
                                         </tr>

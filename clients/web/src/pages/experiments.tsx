@@ -7,18 +7,16 @@ import type {Message} from "../live/stream";
 import {useResource} from "../state/resource";
 import type {Query} from "../state/router";
 import {t, tCount, tWord, type TextKey} from "../i18n/texts";
-import {formatAgo, formatNumber, formatTime, plain, shortened} from "../i18n/format";
+import {toldApart} from "../i18n/names";
 import {Link} from "../design/link";
 import {Empty, View} from "../design/states";
-import {StateMark, toneOf} from "../design/state_mark";
-import {Progress, TrialBar} from "../design/bars";
+import {toneOf} from "../design/state_mark";
 import {SearchField} from "../design/search_field";
 import {Menu} from "../design/menu";
 import {useNow} from "../design/now";
 import {bulkActions} from "./bulk_actions";
 import {type experimentOrders, experimentStates} from "./page_state";
-import {hasFailed} from "./failed_search";
-import {amount} from "./story";
+import {nameLetters, nameOf, Row} from "./experiment_row";
 import type {PageProps} from "./page_props";
 
 interface List {
@@ -64,7 +62,6 @@ function merged(message: Message, old: List): List | undefined {
     return {...old, experiments: [...byId.values()]};
 }
 
-const running = (each: ExperimentSummary) => each.trials["RUNNING"] ?? 0;
 const sortKeys: Readonly<Record<(typeof experimentOrders)[number], (each: ExperimentSummary) => number | string>> = {
     name: (each) => each.name.toLowerCase(),
     state: (each) => experimentStates.indexOf(each.state as never),
@@ -100,60 +97,6 @@ function SortHead({query, name, label, number = false}: {query: Query; name: str
     );
 }
 
-function Row({each, chosen, choose, now}: {each: ExperimentSummary; chosen: boolean; choose: () => void; now: number}) {
-    const name = each.name === "" ? t("experiment.unnamed") : each.name;
-    const place = [each.workspace, each.project].filter((part) => part && part !== "default").join(" / ");
-    return (
-        <tr data-row class={chosen ? "chosen" : ""}>
-            <td class="check">
-                <input type="checkbox" checked={chosen} onChange={choose} aria-label={t("list.choose", {name})} />
-            </td>
-            <td class="name-cell">
-                <Link to={`e/${each.id}`} class="strong row-name" data-open title={name}>
-                    {shortened(name, 64)}
-                </Link>
-                <span class="row-sub">
-                    <span>{each.id}</span>
-                    <span>{each.searcher}</span>
-                    {place && <span>{place}</span>}
-                    {each.owner && <span>{each.owner}</span>}
-                    {each.labels.map((label) => (
-                        <span class="tag" key={label}>
-                            {shortened(label, 24)}
-                        </span>
-                    ))}
-                </span>
-                {hasFailed(each) && <span class="row-sub bad">{shortened(plain(each.reason), 120)}</span>}
-            </td>
-            <td>
-                <StateMark state={each.state} />
-            </td>
-            <td>
-                <Progress experiment={each} now={now} />
-            </td>
-            <td class="number">
-                {each.best ? (
-                    <>
-                        <span class="strong">{formatNumber(each.best.metric)}</span>
-                        <span class="row-sub end" title={t("tab.trial", {trial: each.best.trial})}>
-                            {shortened(each.metric, 22)} {t("trial.at", {amount: amount(each.best.step, each.unit)})}
-                        </span>
-                    </>
-                ) : (
-                    <span class="muted">–</span>
-                )}
-            </td>
-            <td>
-                <TrialBar trials={each.trials} total={each.trials_total} />
-            </td>
-            <td class="number hide-narrow">{running(each) === 0 ? <span class="muted">–</span> : running(each)}</td>
-            <td class="number nowrap muted hide-narrow" title={formatTime(each.created_at)}>
-                {formatAgo(each.created_at, now)}
-            </td>
-        </tr>
-    );
-}
-
 export default function Experiments({query}: PageProps) {
     const [pages, setPages] = useState(firstPages);
     const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
@@ -185,6 +128,7 @@ export default function Experiments({query}: PageProps) {
         () => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)),
         [found, wanted.join(), sort],
     );
+    const told = useMemo(() => toldApart(all.map(nameOf), nameLetters), [all]);
     const selected = shown.filter((each) => chosen.has(each.id));
     const toggleState = (state: string) =>
         query.set({state: (wanted.includes(state) ? wanted.filter((each) => each !== state) : [...wanted, state]).join(",")});
@@ -317,6 +261,7 @@ export default function Experiments({query}: PageProps) {
                                                 <Row
                                                     key={each.id}
                                                     each={each}
+                                                    told={told.get(nameOf(each))}
                                                     now={now}
                                                     chosen={chosen.has(each.id)}
                                                     choose={() => choose(each.id)}

@@ -3,9 +3,11 @@ import type {ComponentChildren} from "preact";
 import {exactText} from "../api/exact";
 import {t} from "../i18n/texts";
 import {formatNumber, formatValue, shortened} from "../i18n/format";
+import {toldApart} from "../i18n/names";
+import {ToldName} from "../design/told_name";
 import {useState} from "preact/hooks";
 import {flatHparams, inOrder} from "../state/hparams";
-import {cutAt} from "./experiment/hparams";
+import {cutAt, nameLetters} from "./experiment/hparams";
 
 interface Range {
     readonly low: number;
@@ -56,24 +58,14 @@ function Place({range, value}: {range: Range; value: number}) {
     );
 }
 
-/// A name that is too long for its column breaks after a dot or an underscore.
-function Breakable({text}: {text: string}) {
-    return (
-        <>
-            {text.split(/(?<=[._])/).map((part, index) => (
-                <>
-                    {index > 0 && <wbr />}
-                    {part}
-                </>
-            ))}
-        </>
-    );
-}
-
 export function HparamPlaces({values, space}: {values: Space; space: Space}) {
     const [whole, setWhole] = useState(false);
     const all = inOrder(flatHparams(values));
     const shown = cutAt(all, whole);
+    const told = toldApart(
+        all.map(([name]) => name),
+        nameLetters,
+    );
     return (
         <>
             <table class="table places">
@@ -88,8 +80,8 @@ export function HparamPlaces({values, space}: {values: Space; space: Space}) {
                         const text = formatValue(value);
                         return (
                             <tr key={name}>
-                                <th scope="row" title={name}>
-                                    <Breakable text={shortened(name, 40)} />
+                                <th scope="row">
+                                    <ToldName name={name} told={told.get(name)} />
                                 </th>
                                 <td class="mono" title={typeof value === "number" || typeof value === "bigint" ? exactText(value) : undefined}>
                                     {shortened(text, 80)}

@@ -1,7 +1,8 @@
 // Stored events as sentences, as `hpsearch explain` prints them.
 import type {Count} from "../api/types";
-import {numberOf, type Reason, type StoredEvent} from "../api/shapes";
+import type {Reason, StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
+import {amount} from "../i18n/amount";
 import {formatDuration, formatNumber, formatValue, plain, shortened} from "../i18n/format";
 import {flatHparams} from "../state/hparams";
 import type {storyKinds} from "./page_state";
@@ -21,10 +22,6 @@ const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value
 const textOf = (value: unknown): string => (typeof value === "string" ? plain(value) : "");
 const plainNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
-
-export function amount(length: Count | null | undefined, unit: string): string {
-    return t("story.amount", {n: formatNumber(numberOf(length)), unit: Number(length) === 1 ? tWord("unit_one", unit) : tWord("unit", unit)});
-}
 
 /// "rank 16 of 48 at rung 0 of bracket 0 (keeps the best 16, cut-off 0.85)". Users count ranks from 1.
 export function rankText(reason: Partial<Reason> & Fields): string {

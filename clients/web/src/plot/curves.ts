@@ -70,6 +70,13 @@ function centred(density: Density): Density {
     return density.steps[0] === 0 ? {...density, steps: density.steps.map((step) => step + 0.5)} : density;
 }
 
+/** More curves than these would hide each other behind their marks. */
+const FEW_CURVES = 12;
+
+/** The curves whose promotions, pauses and ends are marked. */
+export const markedCurves = ({trials}: Curves, best: number | undefined): readonly Curve[] =>
+    trials.length <= FEW_CURVES ? trials : trials.filter((curve) => curve.trial === best);
+
 export function curvesFigure(curves: Curves, counted: Density | null, options: CurveOptions, size: Size, look: Look): Figure {
     const {theme, say} = look;
     const density = counted && counted.counts.length > 0 ? centred(counted) : null;
@@ -82,7 +89,7 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
         for (let k = 0; k < curve.nonfinite.length; ++k) flat.push(NaN);
     });
     // Beside few curves the cut-offs belong to what there is to see; beside many the results reach them anyway.
-    if (!density && curves.trials.length <= 12) for (const rung of curves.rungs) if (rung.cut_off !== null) flat.push(rung.cut_off);
+    if (!density && curves.trials.length <= FEW_CURVES) for (const rung of curves.rungs) if (rung.cut_off !== null) flat.push(rung.cut_off);
     if (density && !timed) flat.push(density.values[0]!, density.values[density.values.length - 1]!);
     const axis = metricAxis(Float64Array.from(flat), options.kind, density && !timed ? "off" : options.clip);
     let low = Infinity;
@@ -161,16 +168,20 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
                 [curves.metric, metricText(curve.last[k])],
                 [curves.unit, metricText(curve.step[k]!)],
                 [say("plot.history.after"), durationText(real(curve.time[k]) - options.startedAt)],
-                ...(rungOf(curve) >= 0 ? [[say("plot.curves.rung"), String(curve.rung)] as [string, string]] : []),
+                ...(rungOf(curve) >= 0
+                    ? [[say("plot.curves.rung"), `${rungLengths(curves)[rungOf(curve)] ?? curve.rung} ${curves.unit}`] as [string, string]]
+                    : []),
             ],
         };
     };
     const order = curves.trials.map((_, i) => i).sort((a, b) => rungOf(curves.trials[a]!) - rungOf(curves.trials[b]!));
     const bestIndex = curves.trials.findIndex((curve) => curve.trial === options.best?.trial);
-    const crowded = curves.trials.length > 12 || density !== null;
+    const crowded = curves.trials.length > FEW_CURVES || density !== null;
 
+    /** There are fewer colours than trials that can be compared: a second round of them is dashed. */
+    const dashed = (i: number) => options.colour === "trial" && i >= theme.categories.length;
     const drawCurve = (pen: Pen, i: number, width: number, alpha: number, colour = colourOf(curves.trials[i]!)) =>
-        pen.line(lines[i]!, {stroke: colour, width, alpha});
+        pen.line(lines[i]!, {stroke: colour, width, alpha, ...(dashed(i) ? {dash: [6, 4]} : {})});
 
     return {
         ...size,
@@ -183,13 +194,13 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
                 if (density && !timed) drawDensity(pen, density, px, py, look);
                 for (const i of order) {
                     const curve = curves.trials[i]!;
-                    if (curves.trials.length <= 12 || i === bestIndex) drawEnvelope(pen, curve, xs[i]!, px, py, colourOf(curve));
+                    if (curves.trials.length <= FEW_CURVES || i === bestIndex) drawEnvelope(pen, curve, xs[i]!, px, py, colourOf(curve));
                 }
-                for (const i of order) if (i !== bestIndex) drawCurve(pen, i, crowded ? 1.25 : 1.75, density ? 0.55 : crowded ? 0.7 : 0.95);
+                for (const i of order) if (i !== bestIndex) drawCurve(pen, i, crowded ? 1.25 : 1.75, crowded ? 0.55 : 0.95);
                 if (bestIndex >= 0) drawCurve(pen, bestIndex, 2.5, 1);
                 // A single value has no line.
                 for (const i of order) if (lines[i]!.length === 2) pen.mark("circle", lines[i]![0]!, lines[i]![1]!, 5, colourOf(curves.trials[i]!));
-                if (!density) for (const i of order) drawEvents(pen, curves.trials[i]!, i);
+                if (!density) for (const curve of markedCurves(curves, options.best?.trial)) drawEvents(pen, curve, curves.trials.indexOf(curve));
                 for (const i of order) {
                     for (const [step] of curves.trials[i]!.nonfinite)
                         pen.mark("cross", px(timed ? timeAt(curves.trials[i]!, step) : step), py(NaN), 7, theme.bad);
@@ -266,7 +277,7 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
                 const finite = curve.last.map(real).filter((value) => !Number.isNaN(value));
                 return [
                     curve.trial,
-                    curve.rung ?? "",
+                    rungLengths(curves)[rungOf(curve)] ?? "",
                     curve.state,
                     curve.step[curve.step.length - 1] ?? 0,
                     finite[finite.length - 1] ?? null,
@@ -304,8 +315,7 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
             const at = timed ? event.time - options.startedAt : event.step;
             const y = valueAt(lines[i]!, px(at));
             if (Number.isNaN(y)) continue;
-            const quiet = crowded && colour !== theme.accent && (event.what === "stopped" || event.what === "paused");
-            pen.mark(EVENT_SHAPES[event.what], px(at), y, quiet ? 6 : 8, quiet && event.what === "stopped" ? theme.faint : colour);
+            pen.mark(EVENT_SHAPES[event.what], px(at), y, 8, colour);
         }
     }
 
@@ -323,14 +333,20 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
             pen.line([x - 12, y, x + 12, y], {stroke: theme.surface, width: 5});
             pen.line([x - 12, y, x + 12, y], {stroke: theme.ink, width: 2});
         }
+        // Brackets have rungs of one length with a cut-off each: their labels would hide each other, so they have one.
+        const labels = [...new Set(shown.map(({length}) => length))].map((length) => {
+            const same = shown.filter((each) => each.length === length).sort((a, b) => a.value - b.value);
+            const values = [...new Set([same[0]!, same[same.length - 1]!].map(({value}) => metricText(value)))];
+            return {x: same[0]!.x, y: same.reduce((sum, each) => sum + each.y, 0) / same.length, length, value: values.join(" … ")};
+        });
         const moved = spreadLabels(
-            shown.map(({y}) => y - 1),
+            labels.map(({y}) => y - 1),
             13,
             box.top,
             box.bottom,
         );
-        shown.forEach(({x, length, value}, i) => {
-            const text = say("plot.curves.cut_off", {value: metricText(value), length});
+        labels.forEach(({x, length, value}, i) => {
+            const text = say("plot.curves.cut_off", {value, length});
             const style = {fill: theme.ink, size: options.small ? 10 : 11, base: "middle", halo: theme.surface} as const;
             if (x + 16 + pen.textWidth(text, style.size) <= size.width) pen.text(text, x + 16, moved[i]!, style);
             else pen.text(text, x - 16, moved[i]!, {...style, align: "right"});

@@ -1,7 +1,8 @@
 /** Which hyperparameters matter: bars of shares. Pure. */
 import {stepAlong, type Figure, type Hit, type Look, type Size} from "./drawing/figure";
 import {shareText} from "./drawing/number";
-import {fitText} from "./drawing/pen";
+import {fitEnd, fitText} from "./drawing/pen";
+import {toldApart} from "../i18n/names";
 import type * as Api from "../api/types";
 
 export type Importance = Api.Importance;
@@ -16,6 +17,10 @@ export function importanceFigure(importance: Importance, unit: string, size: Siz
     const {theme, say} = look;
     const all = importance.hyperparameters;
     const nameRoom = Math.min(size.width * 0.36, Math.max(70, ...all.map((each) => each.name.length * 7.4)) + 12);
+    const told = toldApart(
+        all.map((each) => each.name),
+        Math.floor((nameRoom - 12) / 7.4),
+    );
     const left = Math.round(nameRoom);
     const right = size.width - 76;
     const most = Math.max(1e-9, ...all.map((each) => each.share + each.deviation));
@@ -57,7 +62,10 @@ export function importanceFigure(importance: Importance, unit: string, size: Siz
             pen.line([left + 0.5, 8, left + 0.5, 16 + ROW * all.length], {stroke: theme.rule});
             all.forEach((each, index) => {
                 const middle = y(index);
-                pen.text(fitText(pen, each.name, left - 12, 13), left - 12, middle, {fill: theme.ink, size: 13, align: "right", base: "middle"});
+                const {own, shared} = told.get(each.name)!;
+                const style = {align: "right", base: "middle"} as const;
+                pen.text(fitText(pen, own, left - 12, 13), left - 12, shared === "" ? middle : middle - 6, {...style, fill: theme.ink, size: 13});
+                if (shared !== "") pen.text(fitEnd(pen, shared, left - 12, 10), left - 12, middle + 9, {...style, fill: theme.muted, size: 10});
                 pen.rect(left + 1, middle - 9, width(each.share), 18, theme.accent, 3, index < 3 ? 1 : 0.5);
                 const from = left + 1 + width(Math.max(0, each.share - each.deviation));
                 const to = left + 1 + width(each.share + each.deviation);

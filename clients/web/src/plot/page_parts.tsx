@@ -5,6 +5,7 @@ import {useEffect, useState} from "preact/hooks";
 import {copyText} from "../design/copy_text";
 import type {Experiment} from "../api/shapes";
 import type {Query} from "../state/router";
+import {amount} from "../i18n/amount";
 import {selectionOf} from "../state/selection";
 import {say} from "./drawing/frame";
 import type {Filter} from "./data/kept";
@@ -91,6 +92,9 @@ export function Switch(props: {
     );
 }
 
+/** Whether the address has another scale than the usual one. */
+export const scaleIsChosen = (query: Query): boolean => Boolean(query.get("y") || query.get("clip"));
+
 /** Linear, log or quantile; and whether outliers are clipped. Kept in the address as y and clip. */
 export function ScaleChoice({query}: {query: Query}) {
     const kind = query.get("y") === "log" ? "log" : query.get("y") === "quantile" ? "quantile" : "linear";
@@ -113,7 +117,7 @@ export function ScaleChoice({query}: {query: Query}) {
     );
 }
 
-/** "Best k %" and "reached rung r or longer", of the address: best and rung. */
+/** "Best k %" and "reached a length or longer", of the address: best and rung. */
 export function readFilter(query: Query): Filter {
     const best = query.number("best");
     const rung = query.number("rung");
@@ -146,11 +150,25 @@ export function FilterChoice({query, experiment, onlyRungs = false}: {query: Que
                     onChange={(value) => query.set({rung: value === "0" ? undefined : value})}
                     choices={Array.from({length: rungs}, (_, rung) => ({
                         value: String(rung),
-                        text: rung === 0 ? say("plot.filter.any") : say("plot.filter.from_rung", {rung}),
+                        text:
+                            rung === 0
+                                ? say("plot.filter.any")
+                                : say("plot.filter.from_length", {amount: amount(experiment.rungs[rung]!.length, experiment.unit)}),
                     }))}
                 />
             )}
         </>
+    );
+}
+
+/** Controls that most visits leave alone. They are there from the start where one of them is in use. */
+export function Folded({used, children}: {used: boolean; children: ComponentChildren}) {
+    const [open, setOpen] = useState(used);
+    return (
+        <details class="plot-fold" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+            <summary>{say("plot.more_controls")}</summary>
+            <div class="plot-controls">{children}</div>
+        </details>
     );
 }
 

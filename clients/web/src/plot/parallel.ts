@@ -7,8 +7,9 @@ import {keepFiltered, type Filter} from "./data/kept";
 import {countText, metricText, shareText, valueText} from "./drawing/number";
 import {bandDensity, BINS, largest, paintDensity, pairCounts} from "./data/pair_counts";
 import {NO_PLACE, type ParallelAxis, type ParallelModel} from "./data/parallel_model";
-import {fitText, type Pen} from "./drawing/pen";
+import {fitEnd, fitText, type Pen} from "./drawing/pen";
 import {makeRaster} from "./drawing/raster";
+import {toldApart} from "../i18n/names";
 
 export const MOST_LINES = 2000;
 const BEST_LINES = 200;
@@ -66,6 +67,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
     const box = {left: 34, top: 34, right: size.width - 72, bottom: size.height - 34};
     const axisX = axes.map((_, i) => (count === 1 ? (box.left + box.right) / 2 : box.left + ((box.right - box.left) * i) / (count - 1)));
     const gap = count > 1 ? axisX[1]! - axisX[0]! : box.right - box.left;
+    const labels = axes.map((axis) => axis.label);
     const flip = axes.map((axis) => options.flipped.has(axis.name));
     const height = box.bottom - box.top;
     const yOf = (axis: number, position: number) =>
@@ -203,15 +205,12 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
         const x = axisX[a]!;
         const last = a === count - 1;
         pen.line([x, box.top, x, box.bottom], {stroke: theme.muted, width: 1});
-        const name = fitText(pen, axis.label, count === 1 ? 300 : Math.max(40, a === 0 ? gap / 2 + box.left - 8 : (gap - 10) * NARROWER), 12);
-        const align = a === 0 && count > 1 ? "left" : "center";
-        pen.text(name, a === 0 && count > 1 ? 0 : x, 12, {
-            fill: theme.ink,
-            size: 12,
-            weight: axis.name === "metric" ? 680 : 560,
-            align,
-            base: "middle",
-        });
+        const room = count === 1 ? 300 : Math.max(40, (a === 0 ? gap / 2 + box.left - 8 : Math.min(gap - 10, 2 * (size.width - x))) * NARROWER);
+        const [name, below] = nameLines(pen, axis.label, room);
+        const style = {align: a === 0 && count > 1 ? "left" : "center", base: "middle"} as const;
+        const at = a === 0 && count > 1 ? 0 : x;
+        pen.text(name, at, below === "" ? 12 : 6, {...style, fill: theme.ink, size: 12, weight: axis.name === "metric" ? 680 : 560});
+        if (below !== "") pen.text(below, at, 20, {...style, fill: theme.muted, size: 10});
         let lastY = NaN;
         for (const tick of axis.scale.ticks(axis.words ? 24 : Math.max(3, Math.round(height / 60)))) {
             if (!tick.label) continue;
@@ -238,6 +237,18 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
             pen.rect(x - 7, y1, 14, Math.max(3, y2 - y1), theme.accent, 3, 0.22);
             pen.frame(x - 7, y1, 14, Math.max(3, y2 - y1), {stroke: theme.accent, width: 1.5}, 3);
         }
+    }
+
+    /** A long name in two lines: what it has in common with others stands in the second, as do the last words of a sentence. */
+    function nameLines(pen: Pen, label: string, room: number): readonly [string, string] {
+        if (pen.textWidth(label, 12) <= room) return [label, ""];
+        const words = label.split(" ");
+        const halves = words.slice(1).map((_, n) => [words.slice(0, n + 1).join(" "), words.slice(n + 1).join(" ")] as const);
+        const widest = ([first, second]: readonly [string, string]) => Math.max(pen.textWidth(first, 12), pen.textWidth(second, 10));
+        const best = halves.sort((a, b) => widest(a) - widest(b))[0];
+        if (best) return [fitText(pen, best[0], room, 12), fitText(pen, best[1], room, 10)];
+        const {own, shared} = toldApart(labels, Math.floor(room / 7)).get(label)!;
+        return [fitText(pen, own, room, 12), fitEnd(pen, shared, room, 10)];
     }
 
     function drawStress(pen: Pen, stress: Stress): void {

@@ -1,4 +1,5 @@
 /** Any two columns against each other, one mark a trial. Pure. */
+import {toldApart} from "../i18n/names";
 import {drawAxes, labelRoom, rightwards, upwards, type Box} from "./drawing/axes";
 import {drawCloud} from "./drawing/cloud";
 import {rungColour, viridis, type Rgb} from "./drawing/colour";
@@ -100,6 +101,11 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
         if (keep[row] === 0 || xs[row]! < box.left - 6 || xs[row]! > box.right + 1 || ys[row]! < box.top - 1 || ys[row]! > box.bottom + 10)
             xs[row] = NaN;
     }
+    const told = toldApart(
+        model.axes.map((axis) => axis.label),
+        Math.floor(width / 6.6) - 2,
+    ).get(x.label);
+    const nameOfX = told && told.shared !== "" ? `…${told.own}` : x.label;
     let grid: HitGrid | null = null;
     const codes = options.colour === "rung" ? model.rungs : rankCodes(model);
     const palette = options.colour === "rung" ? rungPalette(model, theme.dark) : rankPalette(theme.dark);
@@ -127,7 +133,7 @@ export function scatterFigure(model: ParallelModel, options: ScatterOptions, siz
             drawAxes(pen, theme, {
                 box: {...box, bottom: box.bottom + strip},
                 x: xScale,
-                xLabel: rightwards(x.label),
+                xLabel: rightwards(nameOfX),
                 xCount: Math.max(2, Math.round(width / 70)),
             });
             if (strip > 0) {

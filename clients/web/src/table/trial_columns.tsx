@@ -4,6 +4,7 @@ import {columnOf, wordOf, type Columns, type Column} from "../plot/data/columns"
 import {nonfiniteText} from "../plot/data/compared";
 import {t, tWord, type TextKey} from "../i18n/texts";
 import {formatDuration, formatNumber, formatShortTime, formatValue, shortened} from "../i18n/format";
+import type {ToldApart} from "../i18n/names";
 import {daemonNow} from "../api/client";
 import {Link} from "../design/link";
 import {StateMark} from "../design/state_mark";
@@ -31,6 +32,9 @@ const labels: Readonly<Record<string, TextKey>> = {
 
 /// What a table names its two metrics: what is compared, and each trial's best.
 export interface MetricNames {
+    readonly metric: string;
+    /// "at 9 epochs"; empty where no length is compared.
+    readonly at: string;
     readonly result: string;
     readonly best: string;
     /// The trial that has the search's best.
@@ -105,11 +109,12 @@ function digitsOf(column: Column, rows: number): number {
     return formatNumber(column.integers?.size ? BigInt(Math.round(most)) : most).length;
 }
 
+/// Longer heads give up what they share with others.
+export const headLetters = 26;
+
 const widths: Readonly<Record<string, number>> = {
     trial: 112,
     state: 118,
-    result: 150,
-    metric: 150,
     nonfinite: 110,
     reason: 300,
     failure: 320,
@@ -120,17 +125,36 @@ const widths: Readonly<Record<string, number>> = {
     reached: 92,
 };
 
-export function trialColumn(columns: Columns, field: string, experiment: number, names: MetricNames): TableColumn {
-    const column = columnOf(columns, field);
+/// The head of a column in two lines. Hyperparameters that share the beginning of their names have it in the second.
+function headOf(field: string, names: MetricNames, told: ReadonlyMap<string, ToldApart>): {readonly label: string; readonly sub: string} {
+    if (field === "result" && names.at !== "") return {label: names.metric, sub: names.at};
+    if (field === "metric") return {label: names.metric, sub: t("plot.compared.any")};
     const label = labelOf(field, names);
+    const {own, shared} = told.get(label) ?? {own: label, shared: ""};
+    return {label: own, sub: shared};
+}
+
+export function trialColumn(
+    columns: Columns,
+    field: string,
+    experiment: number,
+    names: MetricNames,
+    told: ReadonlyMap<string, ToldApart>,
+): TableColumn {
+    const column = columnOf(columns, field);
+    const {label, sub} = headOf(field, names, told);
+    const whole = labelOf(field, names);
+    const text = shortened(label, headLetters);
     const number = column !== undefined && (!column.words || column.words.every((word) => typeof word === "number")) && field !== "state";
     return {
         key: field,
-        label: shortened(label, 28),
-        ...(label.length > 28 ? {title: label} : {}),
+        label: text,
+        ...(sub === "" ? {} : {sub}),
+        ...(sub !== "" || text !== label ? {title: whole} : {}),
         number: number && field !== "trial",
         width:
-            widths[field] ?? Math.max(96, Math.min(240, Math.max(label.length * 8 + 36, column ? digitsOf(column, columns.filled) * 8.5 + 24 : 0))),
+            (field === "result" || field === "metric" ? Math.max(150, text.length * 7.4 + 30) : widths[field]) ??
+            Math.max(96, Math.min(240, Math.max(text.length * 8 + 36, column ? digitsOf(column, columns.filled) * 8.5 + 24 : 0))),
         cell: (row) => (column ? cellOf(columns, column, experiment, row, names.bestTrial) : <span class="muted">…</span>),
     };
 }

@@ -8,6 +8,8 @@ const spare = 8;
 export interface TableColumn {
     readonly key: string;
     readonly label: string;
+    /// A second line of the head: what the label has in common with others, or says of all.
+    readonly sub?: string;
     readonly title?: string;
     readonly number?: boolean;
     readonly width: number;
@@ -114,7 +116,10 @@ export function VirtualTable(props: Props) {
                                     title={column.title}
                                 >
                                     {column.sortable === false ? (
-                                        column.label
+                                        <>
+                                            {column.label}
+                                            {column.sub && <span class="name-shared">{column.sub}</span>}
+                                        </>
                                     ) : (
                                         <button
                                             class="sort"
@@ -124,6 +129,7 @@ export function VirtualTable(props: Props) {
                                         >
                                             {column.label}
                                             <span aria-hidden="true">{order === "ascending" ? " ↑" : order === "descending" ? " ↓" : ""}</span>
+                                            {column.sub && <span class="name-shared">{column.sub}</span>}
                                         </button>
                                     )}
                                 </th>

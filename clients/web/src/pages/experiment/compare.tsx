@@ -3,7 +3,7 @@ import type {ComponentChildren} from "preact";
 import {get, Problem} from "../../api/client";
 import {numberOf, type Trial} from "../../api/shapes";
 import {useResource} from "../../state/resource";
-import {t} from "../../i18n/texts";
+import {t, tWord} from "../../i18n/texts";
 import {formatDuration, formatNumber} from "../../i18n/format";
 import {Empty, View} from "../../design/states";
 import {Link} from "../../design/link";
@@ -14,6 +14,8 @@ import {Lazy} from "../lazy";
 import type {ExperimentPageProps} from "../page_props";
 
 const mostTrials = 12;
+/// More of them get narrow columns.
+const mostWide = 6;
 const loadCurves = () => import("../../plot/compare_curves");
 
 export default function Compare({experiment, query}: ExperimentPageProps) {
@@ -40,25 +42,23 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                 ),
             ),
     });
+    const trialsPage = [[`e/${experiment.id}/trials`, "tab.trials"]] as const;
     if (shown.length === 0)
         return (
-            <Empty top title={t("compare.empty")}>
+            <Empty top title={t("compare.empty")} ways={trialsPage}>
                 <p>{t("compare.empty_text")}</p>
-                <p>
-                    <Link to={`e/${experiment.id}/trials`}>{t("tab.trials")}</Link>
-                </p>
             </Empty>
         );
     return (
         <>
             <div class="section-head">
-                <h1 class="small-title">{t("tab.compare")}</h1>
+                <h1>{t("tab.compare")}</h1>
                 {numbers.length > mostTrials && <span class="muted">{t("compare.most", {n: mostTrials})}</span>}
             </div>
             <View resource={trials}>
                 {(list) => {
                     const found = list.filter((each): each is Trial => each !== null);
-                    if (found.length === 0) return <Empty title={t("compare.empty")} />;
+                    if (found.length === 0) return <Empty title={t("compare.empty")} ways={trialsPage} />;
                     const flat = found.map((trial) => new Map(flatHparams(trial.hparams)));
                     const hparams = valueLines(flat);
                     const better = (a: number, b: number) => (experiment.smaller_is_better ? a < b : a > b);
@@ -66,11 +66,17 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                         const metric = numberOf(each.best_metric);
                         return !Number.isNaN(metric) && (so === undefined || better(metric, numberOf(so.best_metric))) ? each : so;
                     }, undefined);
-                    const fact = (label: string, cell: (trial: Trial) => ComponentChildren): Line => ({label, cells: found.map(cell), differs: true});
+                    const dense = found.length > mostWide;
+                    const fact = (label: string, cell: (trial: Trial) => ComponentChildren): Line => ({
+                        key: label,
+                        label,
+                        cells: found.map(cell),
+                        differs: true,
+                    });
                     return (
                         <>
                             <div class="scroll-x">
-                                <table class="table compare">
+                                <table class={`table compare${dense ? " dense" : ""}`}>
                                     <caption class="unseen">{t("tab.compare")}</caption>
                                     <thead>
                                         <tr>
@@ -113,7 +119,11 @@ export default function Compare({experiment, query}: ExperimentPageProps) {
                                                 fact(t("tab.checkpoints"), (trial) =>
                                                     trial.best_checkpoint ? trial.best_checkpoint.split("/").at(-1) : "–",
                                                 ),
-                                                fact(t("column.reason"), (trial) => <span class="small">{trial.reason.text}</span>),
+                                                fact(t("column.reason"), (trial) => (
+                                                    <span class="small" title={trial.reason.text}>
+                                                        {dense ? tWord("why", trial.reason.why) : trial.reason.text}
+                                                    </span>
+                                                )),
                                             ]}
                                         />
                                         <Lines title={t("compare.differ")} lines={hparams.filter((line) => line.differs)} />

@@ -6,18 +6,18 @@ import type {MetricNames} from "../../api/types";
 import {useResource} from "../../state/resource";
 import {selectionOf} from "../../state/selection";
 import {t} from "../../i18n/texts";
+import {amount} from "../../i18n/amount";
 import {Empty, View} from "../../design/states";
 import {columnOf, fromJson, type Columns} from "../../plot/data/columns";
 import {css, rungColour} from "../../plot/drawing/colour";
-import {curvesFigure, rungLengths, type Curves, type CurveX, type Density} from "../../plot/curves";
+import {curvesFigure, markedCurves, rungLengths, type Curves, type CurveX, type Density} from "../../plot/curves";
 import type {Clip} from "../../plot/drawing/domain";
 import {Plot, useLook, type PointerUse} from "../../plot/drawing/frame";
 import {plotPace} from "../../plot/history_figure";
 import {readLength} from "../../plot/data/compared";
 import {keepsAll, KEPT_FIELDS, keptTrials, someOf} from "../../plot/data/kept";
 import {Legend, type LegendEntry} from "../../plot/drawing/legend";
-import {amount} from "../story";
-import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, Switch, useChosen} from "../../plot/page_parts";
+import {Choose, FilterChoice, Folded, readFilter, ScaleChoice, scaleIsChosen, Segments, Switch, useChosen} from "../../plot/page_parts";
 import type {ScaleKind} from "../../plot/drawing/scale";
 import type {ExperimentPageProps} from "../page_props";
 
@@ -74,8 +74,12 @@ export default function Page({experiment, query}: ExperimentPageProps) {
             {(data) => {
                 const joined = extra.data && missing.length > 0 ? {...data, trials: [...data.trials, ...extra.data.trials]} : data;
                 return joined.trials.length === 0 && !density.data && !filtered ? (
-                    <Empty title={t("plot.curves.none_title", {metric})} command={`hpsearch logs ${experiment.id} 0`}>
-                        <p>{t("plot.curves.none_text", {metric})}</p>
+                    <Empty title={t("plot.curves.none_title", {metric})} ways={[[`e/${experiment.id}/trials`, "tab.trials"]]}>
+                        <p>
+                            {experiment.trials_total === 0 && experiment.waits_for
+                                ? t("overview.waits", {why: experiment.waits_for})
+                                : t("plot.curves.none_text", {metric})}
+                        </p>
                     </Empty>
                 ) : (
                     <CurvesView
@@ -166,16 +170,18 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
                             ]}
                             onChange={(value) => query.set({x: value === "step" ? undefined : value, zoom: undefined})}
                         />
-                        {x === "step" && (
-                            <Switch
-                                label={t("plot.curves.log_x")}
-                                on={options.logX}
-                                onChange={(on) => query.set({xlog: on ? 1 : undefined, zoom: undefined})}
-                            />
-                        )}
-                        {!density && <FilterChoice query={query} experiment={experiment} />}
-                        <ScaleChoice query={query} />
-                        <Switch label={t("plot.curves.smooth")} on={smooth > 0} onChange={(on) => query.set({smooth: on ? 0.7 : undefined})} />
+                        <Folded used={options.logX || !keepsAll(readFilter(query)) || scaleIsChosen(query) || smooth > 0}>
+                            {!density && <FilterChoice query={query} experiment={experiment} />}
+                            <ScaleChoice query={query} />
+                            {x === "step" && (
+                                <Switch
+                                    label={t("plot.curves.log_x")}
+                                    on={options.logX}
+                                    onChange={(on) => query.set({xlog: on ? 1 : undefined, zoom: undefined})}
+                                />
+                            )}
+                            <Switch label={t("plot.curves.smooth")} on={smooth > 0} onChange={(on) => query.set({smooth: on ? 0.7 : undefined})} />
+                        </Folded>
                         {query.get("mode") === "density" && !density && (
                             <span class="muted small" role="status">
                                 {t("plot.curves.density_loads")}
@@ -189,7 +195,13 @@ function CurvesView({experiment, query, curves, density, metrics, current}: View
                     </>
                 }
             />
-            <CurvesKey curves={curves} dark={look.theme.dark} ink={look.theme.ink} faint={look.theme.faint} />
+            <CurvesKey
+                curves={density ? {...curves, trials: []} : curves}
+                best={options.best?.trial}
+                dark={look.theme.dark}
+                ink={look.theme.ink}
+                faint={look.theme.faint}
+            />
         </>
     );
 }
@@ -199,9 +211,9 @@ const bestOf = ({best, metric}: Experiment) =>
     best ? {trial: best.trial, name: metric, metric: numberOf(best.metric), step: numberOf(best.step)} : null;
 
 /// The colours of rungs and the marks on curves.
-function CurvesKey({curves, dark, ink, faint}: {curves: Curves; dark: boolean; ink: string; faint: string}) {
+function CurvesKey({curves, best, dark, ink, faint}: {curves: Curves; best: number | undefined; dark: boolean; ink: string; faint: string}) {
     const lengths = rungLengths(curves);
-    const seen = new Set(curves.trials.flatMap((curve) => curve.events.map((event) => event.what)));
+    const seen = new Set(markedCurves(curves, best).flatMap((curve) => curve.events.map((event) => event.what)));
     const entries: LegendEntry[] = [
         ...lengths.map((length, rung) => ({
             shape: "square" as const,

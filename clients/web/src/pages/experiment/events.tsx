@@ -111,7 +111,11 @@ export default function Events({experiment, query}: ExperimentPageProps) {
                             </div>
                         </div>
                         {total === 0 ? (
-                            <Empty title={t("events.nothing")} />
+                            <Empty title={t("events.nothing")}>
+                                <button class="button" onClick={() => query.set({q: "", kind: "", span: ""})}>
+                                    {t("list.clear")}
+                                </button>
+                            </Empty>
                         ) : exact ? (
                             <Exact events={exactFound.slice(0, mostShown)} />
                         ) : (

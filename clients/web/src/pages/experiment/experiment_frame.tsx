@@ -66,7 +66,13 @@ export function ExperimentFrame({id, rest, query}: {id: number; rest: readonly s
                         {route ? (
                             <Lazy key={route.pattern} load={route.load} props={{experiment: data, query, captured}} />
                         ) : (
-                            <Empty title={t("state.no_page")}>
+                            <Empty
+                                title={t("state.no_page")}
+                                ways={[
+                                    [`e/${id}`, "tab.overview"],
+                                    [`e/${id}/trials`, "tab.trials"],
+                                ]}
+                            >
                                 <p>{t("state.no_page_text", {address: rest.join("/")})}</p>
                             </Empty>
                         )}

@@ -28,7 +28,7 @@ export function ExperimentHeader({experiment, reload}: {experiment: Experiment; 
                 </p>
                 <div class="head-line">
                     <Title class="title" title={name}>
-                        {shortened(name, 80)}
+                        {shortened(name, 200)}
                     </Title>
                     <StateMark state={experiment.state} large />
                     {experiment.archived && <span class="tag">{t("list.archived")}</span>}

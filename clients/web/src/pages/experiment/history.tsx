@@ -4,7 +4,7 @@ import {get} from "../../api/client";
 import type {ExperimentSummary} from "../../api/shapes";
 import {t} from "../../i18n/texts";
 import {useResource} from "../../state/resource";
-import {shortened} from "../../i18n/format";
+import {toldApart} from "../../i18n/names";
 import {View} from "../../design/states";
 import {readLength} from "../../plot/data/compared";
 import type {Clip} from "../../plot/drawing/domain";
@@ -16,6 +16,7 @@ import {useColumns} from "../../plot/data/use_columns";
 import type {ExperimentPageProps} from "../page_props";
 
 const mostOthers = 5;
+const nameLetters = 30;
 
 export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
@@ -96,6 +97,10 @@ function Compare({experiment, query, ids}: ExperimentPageProps & {ids: readonly 
     const open = (list.data?.experiments ?? []).filter(
         (each) => each.id !== experiment.id && each.metric === experiment.metric && !ids.includes(each.id),
     );
+    const told = toldApart(
+        open.map((each) => each.name),
+        nameLetters,
+    );
     return (
         <>
             {ids.map((id) => (
@@ -116,7 +121,7 @@ function Compare({experiment, query, ids}: ExperimentPageProps & {ids: readonly 
                     onChange={(value) => value && query.set({vs: [...ids, value].join(",")})}
                     choices={[
                         {value: "", text: "–"},
-                        ...open.map((each) => ({value: String(each.id), text: `${each.id} ${shortened(each.name, 30)}`})),
+                        ...open.map((each) => ({value: String(each.id), text: `${each.id} ${told.get(each.name)?.own}`})),
                     ]}
                 />
             )}

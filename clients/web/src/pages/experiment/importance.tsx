@@ -1,12 +1,12 @@
 // Which hyperparameters separate the best results from the others.
 import {t, tCount, tWord} from "../../i18n/texts";
+import {amount} from "../../i18n/amount";
 import {useResource} from "../../state/resource";
 import {Empty, View} from "../../design/states";
 import {Plot} from "../../plot/drawing/frame";
 import {plotPace} from "../../plot/history_figure";
 import {importanceFigure, importanceHeight, type Importance} from "../../plot/importance";
 import {Choose} from "../../plot/page_parts";
-import {amount} from "../story";
 import type {ExperimentPageProps} from "../page_props";
 
 export default function Page({experiment, query}: ExperimentPageProps) {
@@ -25,7 +25,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                     {value: "", text: t("plot.importance.deepest")},
                     ...experiment.rungs.map(({length}, index) => ({
                         value: String(index),
-                        text: t("plot.importance.at_rung", {rung: index, length, unit: tWord(length === 1 ? "unit_one" : "unit", experiment.unit)}),
+                        text: amount(length, experiment.unit),
                     })),
                 ]}
             />
@@ -36,7 +36,13 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                 data.reason !== "" || data.hyperparameters.length === 0 ? (
                     <>
                         <div class="plot-bar">{controls}</div>
-                        <Empty title={t("plot.importance.none_title")}>
+                        <Empty
+                            title={t("plot.importance.none_title")}
+                            ways={[
+                                [`e/${experiment.id}/scatter`, "tab.scatter"],
+                                [`e/${experiment.id}/trials`, "tab.trials"],
+                            ]}
+                        >
                             <p>
                                 {t(experiment.ended_at === null ? "plot.importance.none_text" : "plot.importance.none_ended", {
                                     results: data.results,

@@ -4,10 +4,11 @@ import {daemonNow} from "../../api/client";
 import {numberOf, type Experiment, type StoredEvent, type Trial} from "../../api/shapes";
 import {useResource} from "../../state/resource";
 import {t, tCount, tWord} from "../../i18n/texts";
+import {amount} from "../../i18n/amount";
 import {formatDuration, formatNumber, formatPercent, formatTime, plain} from "../../i18n/format";
 import {Link} from "../../design/link";
 import {View} from "../../design/states";
-import {StateShape, toneOf} from "../../design/state_mark";
+import {toneOf} from "../../design/state_mark";
 import {timeLeft, trialStates} from "../../design/bars";
 import {useMemo} from "preact/hooks";
 import {useNow} from "../../design/now";
@@ -16,7 +17,7 @@ import {CopyConfiguration} from "./copy_configuration";
 import {lastEventsAgain} from "./last_events";
 import {FailedSearch, hasFailed} from "../failed_search";
 import {Lazy} from "../lazy";
-import {amount, storyOf} from "../story";
+import {storyOf} from "../story";
 import {StoryList} from "../story_list";
 import type {ExperimentPageProps} from "../page_props";
 
@@ -93,7 +94,7 @@ function TrialStates({experiment}: {experiment: Experiment}) {
     const parts = trialStates.filter((state) => (experiment.trials[state] ?? 0) > 0);
     return (
         <>
-            <div class="bar tall">
+            <div class="bar tall state-bar">
                 {parts.map((state) => (
                     <span key={state} class={`tone-${toneOf(state)}`} style={{flexGrow: experiment.trials[state]}} />
                 ))}
@@ -102,7 +103,7 @@ function TrialStates({experiment}: {experiment: Experiment}) {
                 {parts.map((state) => (
                     <li key={state} class={`tone-${toneOf(state)}`}>
                         <Link to={`e/${experiment.id}/trials?state=${state}`}>
-                            <StateShape tone={toneOf(state)} /> {tWord("state", state)} <b>{formatNumber(experiment.trials[state])}</b>
+                            <span class={`state-key tone-${toneOf(state)}`} /> {tWord("state", state)} <b>{formatNumber(experiment.trials[state])}</b>
                         </Link>
                     </li>
                 ))}

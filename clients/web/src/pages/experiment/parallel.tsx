@@ -10,12 +10,13 @@ import {print, parse, type Brushes} from "../../plot/brush";
 import {columnOf, type Columns} from "../../plot/data/columns";
 import {valueText} from "../../plot/drawing/number";
 import {ColumnsFrame, type ComparedProps} from "../../plot/data/columns_frame";
-import {Plot} from "../../plot/drawing/frame";
+import {Plot, useLook} from "../../plot/drawing/frame";
+import {LengthsKey} from "../../plot/lengths_key";
 import type {Importance} from "../../plot/importance";
 import {keepRows, makeScratch, parallelFigure, type ParallelFigure, type ParallelOptions} from "../../plot/parallel";
 import {useBrushing} from "../../plot/parallel_brushing";
 import {labelOf, MOST_AXES, parallelModel, varyingNames, type ParallelModel} from "../../plot/data/parallel_model";
-import {Choose, CopyButton, FilterChoice, readFilter, ScaleChoice, useChosen} from "../../plot/page_parts";
+import {Choose, CopyButton, FilterChoice, Folded, readFilter, ScaleChoice, scaleIsChosen, useChosen} from "../../plot/page_parts";
 import {brushedRanges, pointsYaml} from "../../plot/data/search_next";
 import type {ExperimentPageProps} from "../page_props";
 
@@ -33,15 +34,15 @@ export default function Page({experiment, query}: ExperimentPageProps) {
 
 function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: ExperimentPageProps & ComparedProps) {
     const varying = useMemo(() => varyingNames(columns), [columns]);
-    // With many parameters, the first axes are the most important ones.
-    const importance = useResource<Importance>(
-        varying.length > MOST_AXES - 2 && !query.get("axes") ? `experiments/${experiment.id}/importance` : null,
-    );
+    // The most important parameters come first, and are the first axes where there are too many. The order stays while
+    // the page is open, also if the search goes on.
+    const importance = useResource<Importance>(query.get("axes") ? null : `experiments/${experiment.id}/importance`);
     const usual = useMemo(() => {
         const ranked = new Map((importance.data?.hyperparameters ?? []).map((each, index) => [`hparams.${each.name}`, index]));
         const first = [...varying].sort((a, b) => (ranked.get(a) ?? 1e9) - (ranked.get(b) ?? 1e9)).slice(0, MOST_AXES - 2);
-        return [...varying.filter((name) => first.includes(name)), ...(columnOf(columns, "reached") ? ["reached"] : []), "metric"];
+        return [...first, ...(columnOf(columns, "reached") ? ["reached"] : []), "metric"];
     }, [varying, importance.data]);
+    const ordered = !query.get("axes") && (importance.data?.hyperparameters.length ?? 0) > 1;
     const listed = query
         .list("axes")
         .map((name) => name.replace(/^~/, ""))
@@ -95,9 +96,10 @@ function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: E
             flipped={flipped}
             flip={flip}
             reorder={reorder}
+            ordered={ordered}
+            lengthChooser={lengthChooser}
             choosers={
                 <>
-                    {lengthChooser}
                     <Choose
                         label={t("plot.parallel.hide")}
                         value=""
@@ -129,10 +131,14 @@ interface BrushingProps extends ExperimentPageProps {
     readonly flipped: ReadonlySet<string>;
     readonly flip: (axis: number) => void;
     readonly reorder: (from: number, to: number) => void;
+    /// The axes stand in the order of their importance.
+    readonly ordered: boolean;
+    readonly lengthChooser: preact.ComponentChildren;
     readonly choosers: preact.ComponentChildren;
 }
 
-function Brushing({experiment, query, columns, model, flipped, flip, reorder, choosers}: BrushingProps) {
+function Brushing({experiment, query, columns, model, flipped, flip, reorder, ordered, lengthChooser, choosers}: BrushingProps) {
+    const look = useLook();
     const scratch = useRef(makeScratch());
     const inAddress = useMemo(() => parse(query.get("b") ?? ""), [query.get("b")]);
     const [moving, setMoving] = useState<Brushes | null>(null);
@@ -174,8 +180,11 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
                 controls={
                     <>
                         <FilterChoice query={query} experiment={experiment} />
-                        <ScaleChoice query={query} />
-                        {choosers}
+                        {lengthChooser}
+                        <Folded used={scaleIsChosen(query) || Boolean(query.get("axes"))}>
+                            <ScaleChoice query={query} />
+                            {choosers}
+                        </Folded>
                         {anyBrush && (
                             <button type="button" class="plot-chip" onClick={() => query.set({b: undefined})}>
                                 {t("plot.parallel.clear")} ×
@@ -184,7 +193,11 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, ch
                     </>
                 }
             />
-            <p class="muted small">{t("plot.parallel.how")}</p>
+            <LengthsKey experiment={experiment} count={model.rungCount} dark={look.theme.dark} />
+            <p class="muted small">
+                {ordered && `${t("plot.parallel.ordered")} `}
+                {t("plot.parallel.how")}
+            </p>
             <section class="section">
                 <div class="section-head">
                     <h2>{t("plot.parallel.kept", {n: formatNumber(rows.length), total: formatNumber(model.rows)})}</h2>

@@ -29,7 +29,13 @@ export default function Page({experiment, query}: ExperimentPageProps) {
         <View resource={resourceOrKept}>
             {(ladder) =>
                 ladder.brackets.every((bracket) => bracket.rungs.length === 0) ? (
-                    <Empty title={t("plot.ladder.none_title")}>
+                    <Empty
+                        title={t("plot.ladder.none_title")}
+                        ways={[
+                            [`e/${experiment.id}/curves`, "tab.curves"],
+                            [`e/${experiment.id}/trials`, "tab.trials"],
+                        ]}
+                    >
                         <p>{t("plot.ladder.none_text", {searcher: experiment.searcher})}</p>
                     </Empty>
                 ) : (

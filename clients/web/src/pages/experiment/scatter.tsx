@@ -1,17 +1,15 @@
 // One parameter against the metric, any two against each other, or the mean over two.
 import {useMemo, useRef, useState} from "preact/hooks";
-import {numberOf} from "../../api/shapes";
 import {t} from "../../i18n/texts";
-import {css} from "../../plot/drawing/colour";
 import {columnOf} from "../../plot/data/columns";
-import {ColumnsFrame, lengthName, type ComparedProps} from "../../plot/data/columns_frame";
+import {ColumnsFrame, type ComparedProps} from "../../plot/data/columns_frame";
 import {contourFigure} from "../../plot/contour";
 import {Plot, useLook, type PointerUse} from "../../plot/drawing/frame";
-import {Legend} from "../../plot/drawing/legend";
-import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, useChosen} from "../../plot/page_parts";
+import {LengthsKey} from "../../plot/lengths_key";
+import {Choose, FilterChoice, Folded, readFilter, ScaleChoice, scaleIsChosen, Segments, useChosen} from "../../plot/page_parts";
 import {keepRows, makeScratch} from "../../plot/parallel";
 import {labelOf, parallelModel, varyingNames, type ParallelAxis, type ParallelModel} from "../../plot/data/parallel_model";
-import {rungPalette, scatterFigure, WHOLE, type ScatterFigure, type View} from "../../plot/scatter";
+import {scatterFigure, WHOLE, type ScatterFigure, type View} from "../../plot/scatter";
 import type {ExperimentPageProps} from "../page_props";
 
 const firstSlices = 12;
@@ -96,23 +94,13 @@ function Scatter({experiment, query, columns, space, metricLabel, lengthChooser}
             )}
             {lengthChooser}
             <FilterChoice query={query} experiment={experiment} />
-            <ScaleChoice query={query} />
+            <Folded used={scaleIsChosen(query)}>
+                <ScaleChoice query={query} />
+            </Folded>
         </>
     );
     const byRung = mode === "slice" || query.get("colour") === "rung";
-    const palette = rungPalette(model, look.theme.dark);
-    const legend =
-        mode !== "contour" && byRung && model.rungCount > 1 ? (
-            <Legend
-                entries={palette.map((colour, rung) => ({
-                    shape: "circle" as const,
-                    colour: css(colour),
-                    text: experiment.rungs[rung]
-                        ? t("plot.curves.reached", {amount: lengthName(numberOf(experiment.rungs[rung]!.length), experiment.unit)})
-                        : t("plot.ladder.rung", {rung}),
-                }))}
-            />
-        ) : null;
+    const legend = mode !== "contour" && byRung ? <LengthsKey experiment={experiment} count={model.rungCount} dark={look.theme.dark} /> : null;
     const shared = {model, keep, kept, experiment, query, captured: []};
     if (mode === "slice")
         return (

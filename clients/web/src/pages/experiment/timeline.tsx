@@ -26,7 +26,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
         <View resource={resource}>
             {(data) =>
                 data.slots.length === 0 ? (
-                    <Empty title={t("plot.timeline.none_title")} command="hpsearch workers">
+                    <Empty title={t("plot.timeline.none_title")} ways={[["workers", "nav.workers"]]}>
                         <p>{t("plot.timeline.none_text")}</p>
                     </Empty>
                 ) : (

@@ -11,14 +11,16 @@ import {selectionOf} from "../../state/selection";
 import {useResource} from "../../state/resource";
 import {go} from "../../state/router";
 import {t, tCount, tWord} from "../../i18n/texts";
+import {amount} from "../../i18n/amount";
 import {formatNumber} from "../../i18n/format";
+import {toldApart} from "../../i18n/names";
 import {Empty, Loading, View} from "../../design/states";
 import {toneOf} from "../../design/state_mark";
 import {trialStates} from "../../design/bars";
 import {Menu} from "../../design/menu";
 import {loadTrials, mostTrials} from "../../table/load_trials";
 import {extraFields, standardFields} from "../../table/fields";
-import {labelOf, trialColumn} from "../../table/trial_columns";
+import {headLetters, labelOf, trialColumn} from "../../table/trial_columns";
 import {daemonOrder, usePagedTrials} from "../../table/paged_trials";
 import {useMatching, useTerms} from "../../table/use_condition";
 import {useRows, type Rows} from "../../table/use_rows";
@@ -29,7 +31,7 @@ import {trialActions} from "./trial_bulk_actions";
 import type {ExperimentPageProps} from "../page_props";
 
 const firstHparams = 12;
-const firstExtras = ["slot_seconds", "reason"];
+const firstExtras = ["reason", "slot_seconds"];
 
 /// What the rows of the table come from: all trials, sorted here, or pages of them, sorted by the daemon.
 interface Source {
@@ -155,10 +157,20 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
             "trial",
             ...(listed.length > 0
                 ? listed
-                : ["state", ...(source.paged ? [] : ["result"]), "metric", "reached", ...hparams.slice(0, firstHparams), ...firstExtras]),
+                : ["state", ...(source.paged ? [] : ["result"]), "metric", "reached", "reason", ...hparams.slice(0, firstHparams), "slot_seconds"]),
         ];
     }, [query.get("columns"), hparams.join()]);
+    const told = useMemo(
+        () =>
+            toldApart(
+                hparams.map((name) => name.slice(8)),
+                headLetters,
+            ),
+        [hparams.join()],
+    );
     const metricNames = {
+        metric: experiment.metric,
+        at: columns.length ? t("trial.at", {amount: amount(columns.length, experiment.unit)}) : "",
         result: comparedName(experiment, columns, false),
         best: comparedName(experiment, columns, true),
         bestTrial: experiment.best?.trial ?? null,
@@ -275,7 +287,7 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
                     sort={sort === "" ? defaultSort(experiment, comparedBy(query, source.paged)) : sort}
                     {...(source.onEnd ? {onEnd: source.onEnd} : {})}
                     onSort={(next) => query.set({sort: next})}
-                    columns={fields.map((field) => trialColumn(columns, field, experiment.id, metricNames))}
+                    columns={fields.map((field) => trialColumn(columns, field, experiment.id, metricNames, told))}
                     chosen={chosen}
                     onChoose={choose}
                     chooseLabel={(key) => t("list.choose", {name: t("tab.trial", {trial: key})})}
@@ -316,7 +328,13 @@ function Loaded(props: ExperimentPageProps) {
         <View resource={columns} rows={10}>
             {(data) =>
                 data.rows === 0 ? (
-                    <Empty title={t("trials.empty")}>
+                    <Empty
+                        title={t("trials.empty")}
+                        ways={[
+                            [`e/${experiment.id}`, "tab.overview"],
+                            ["workers", "nav.workers"],
+                        ]}
+                    >
                         <p>{experiment.waits_for ? t("overview.waits", {why: experiment.waits_for}) : t("trials.empty_text")}</p>
                     </Empty>
                 ) : (

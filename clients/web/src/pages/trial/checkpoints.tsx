@@ -64,7 +64,7 @@ export default function Checkpoints({experiment, query}: ExperimentPageProps) {
             {(data) => {
                 if (data.checkpoints.length === 0)
                     return (
-                        <Empty title={t("checkpoints.empty")}>
+                        <Empty title={t("checkpoints.empty")} ways={[[`e/${experiment.id}/trials`, "tab.trials"]]}>
                             <p>{t("checkpoints.empty_text")}</p>
                         </Empty>
                     );

@@ -2,10 +2,10 @@
 import type {Checkpoint, Experiment} from "../../api/shapes";
 import {useResource} from "../../state/resource";
 import {t} from "../../i18n/texts";
+import {amount} from "../../i18n/amount";
 import {formatBytes, formatNumber} from "../../i18n/format";
 import {Link} from "../../design/link";
 import {View} from "../../design/states";
-import {amount} from "../story";
 import {Download, Marks} from "./checkpoint_parts";
 
 export function TrialCheckpoints({experiment, trial}: {experiment: Experiment; trial: number}) {

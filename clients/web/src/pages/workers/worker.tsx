@@ -68,14 +68,7 @@ export default function WorkerPage({captured}: PageProps) {
         <View top resource={list}>
             {(workers) => {
                 const worker = workers.find((each) => each.id === id);
-                if (!worker)
-                    return (
-                        <Empty top title={t("workers.no_worker", {id: captured[0] ?? ""})}>
-                            <p>
-                                <Link to="workers">{t("nav.workers")}</Link>
-                            </p>
-                        </Empty>
-                    );
+                if (!worker) return <Empty top title={t("workers.no_worker", {id: captured[0] ?? ""})} ways={[["workers", "nav.workers"]]} />;
                 const {devices} = worker;
                 return (
                     <>

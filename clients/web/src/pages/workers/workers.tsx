@@ -3,7 +3,8 @@ import type {ExperimentSummary, Worker} from "../../api/shapes";
 import type {Slot} from "../../api/types";
 import {useResource} from "../../state/resource";
 import {t, tCount} from "../../i18n/texts";
-import {formatNumber, shortened} from "../../i18n/format";
+import {formatNumber} from "../../i18n/format";
+import {toldApart} from "../../i18n/names";
 import {Empty, View} from "../../design/states";
 import {Link} from "../../design/link";
 import {Menu} from "../../design/menu";
@@ -14,11 +15,17 @@ import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
 import {readSlots, readWorkers} from "./read_workers";
 import type {PageProps} from "../page_props";
 
+const nameLetters = 40;
+
 /// Why free slots get nothing: what waits, and for what.
 function WhyFree() {
     const list = useResource<{experiments: readonly ExperimentSummary[]}>("experiments?state=ACTIVE&limit=50", {topic: "experiments", every: 3000});
     if (!list.data) return null;
     const waiting = list.data.experiments.filter((each) => each.waits_for);
+    const told = toldApart(
+        waiting.map((each) => each.name),
+        nameLetters,
+    );
     return (
         <div class={`note section${waiting.length === 0 ? "" : " tone-waiting"}`} role="status">
             {waiting.length === 0 ? (
@@ -29,8 +36,8 @@ function WhyFree() {
                     <ul>
                         {waiting.slice(0, 5).map((each) => (
                             <li key={each.id}>
-                                <Link class="in-text" to={`e/${each.id}`}>
-                                    {each.id} {shortened(each.name, 40)}
+                                <Link class="in-text" to={`e/${each.id}`} title={each.name}>
+                                    {each.id} {told.get(each.name)?.own}
                                 </Link>
                                 : {each.waits_for}
                             </li>

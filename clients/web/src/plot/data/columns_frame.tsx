@@ -4,7 +4,8 @@ import {useMemo} from "preact/hooks";
 import type {Experiment} from "../../api/shapes";
 import {Empty, Loading} from "../../design/states";
 import {formatNumber} from "../../i18n/format";
-import {t, tCount, tWord} from "../../i18n/texts";
+import {amount} from "../../i18n/amount";
+import {t, tCount} from "../../i18n/texts";
 import {useResource} from "../../state/resource";
 import type {Query} from "../../state/router";
 import {comparedColumns, readLength} from "./compared";
@@ -13,14 +14,12 @@ import {Choose, Problem} from "../page_parts";
 import {declarationsOf, type Declarations} from "./space";
 import {useColumns} from "./use_columns";
 
-export const lengthName = (length: number, unit: string) => `${formatNumber(length)} ${tWord(length === 1 ? "unit_one" : "unit", unit)}`;
-
 /** "loss at 9 epochs", or "best loss": what is compared, as every plot and table names it. */
 export const comparedName = (experiment: Experiment, columns: Columns, any: boolean): string =>
     any
         ? t("plot.compared.best", {metric: experiment.metric})
         : columns.length
-          ? t("plot.compared.at", {metric: experiment.metric, amount: lengthName(columns.length, experiment.unit)})
+          ? t("plot.compared.at", {metric: experiment.metric, amount: amount(columns.length, experiment.unit)})
           : experiment.metric;
 
 export function useDeclarations(experiment: Experiment): Declarations {
@@ -39,7 +38,7 @@ export function LengthChooser({experiment, query, columns}: {experiment: Experim
             choices={[
                 ...columns.lengths.map(({length, results}) => ({
                     value: String(length),
-                    text: tCount("plot.compared.length", results, {amount: lengthName(length, experiment.unit)}),
+                    text: tCount("plot.compared.length", results, {amount: amount(length, experiment.unit)}),
                 })),
                 {value: "any", text: t("plot.compared.any")},
             ]}
@@ -71,7 +70,7 @@ export function ColumnsFrame({
     if (!columns || !compared) return <Loading />;
     if (complete && columns.total === 0)
         return (
-            <Empty title={t("plot.no_trials_title")}>
+            <Empty title={t("plot.no_trials_title")} ways={[[`e/${experiment.id}`, "tab.overview"]]}>
                 <p>{t("plot.no_trials_text")}</p>
             </Empty>
         );
@@ -88,7 +87,7 @@ export function ColumnsFrame({
                     <div class="plot-bar">
                         <div class="plot-controls">{lengthChooser}</div>
                     </div>
-                    <Empty title={t("plot.compared.none_title")}>
+                    <Empty title={t("plot.compared.none_title")} ways={[[`e/${experiment.id}/trials`, "tab.trials"]]}>
                         <p>{t("plot.compared.none_text")}</p>
                     </Empty>
                 </>

@@ -53,6 +53,14 @@ export function hatch(pen: Pen, x: number, y: number, width: number, height: num
     if (points.length > 0) pen.line(points, style);
 }
 
+/** Cuts the beginning of a text until it fits. */
+export function fitEnd(pen: Pick<Pen, "textWidth">, text: string, width: number, size: number): string {
+    const letters = [...text];
+    let cut = 0;
+    while (cut < letters.length && pen.textWidth((cut > 0 ? "…" : "") + letters.slice(cut).join(""), size) > width) ++cut;
+    return (cut > 0 && cut < letters.length ? "…" : "") + letters.slice(cut).join("");
+}
+
 /** Cuts a text in the middle until it fits. */
 export function fitText(pen: Pen, text: string, width: number, size: number): string {
     if (pen.textWidth(text, size) <= width) return text;
