@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {formatBytes, formatDuration, formatNumber, formatValue, shortened, plain} from "../src/i18n/format";
+import {formatBytes, formatDuration, formatFixed, formatNumber, formatValue, formatWithDeviation, plain, shortened} from "../src/i18n/format";
 
 test("numbers have about four digits and no long tails", () => {
     assert.equal(formatNumber(0.9733333), "0.9733");
@@ -16,6 +16,13 @@ test("numbers have about four digits and no long tails", () => {
     assert.equal(formatNumber({class: "-inf"}), "−∞");
     assert.equal(formatNumber("18446744073709551615"), "1.84e19");
     assert.equal(formatNumber(null), "–");
+});
+
+test("a deviation has two digits, and its mean as many decimals, as on the command line", () => {
+    assert.equal(formatWithDeviation(0.13888532724386704, 0.0448669686918793), "0.139 ± 0.045");
+    assert.equal(formatWithDeviation(12345.6, 120), "12,346 ± 120");
+    assert.equal(formatWithDeviation(0.5, 0), "0.5 ± 0");
+    assert.equal(formatFixed(0.7121, 2), "0.71");
 });
 
 test("durations read as those of the command line", () => {

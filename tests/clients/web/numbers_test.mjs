@@ -131,6 +131,45 @@ test("the timeline has every attempt", async () => {
     assert.equal(rows.length, trials.reduce((sum, trial) => sum + trial.attempts, 0));
 });
 
+/// The cells of each row of the first table with this caption.
+async function cellsOf(caption) {
+    const table = page.locator("table", {has: page.locator("caption", {hasText: caption})});
+    await table.locator("tbody tr").first().waitFor({timeout: patience});
+    return table.locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent.trim())));
+}
+
+test("the model's card has the numbers of hpsearch model, and copies the configuration", async () => {
+    const post = (path, body) => stage.api(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+    const double = {type: "double", minval: 0, maxval: 1};
+    const {experiment} = await post("experiments", {config: {name: "modelled", workers: "external", hyperparameters: {x: double, y: double, kind: {type: "categorical", vals: ["a", "b"]}},
+        searcher: {name: "random", sampler: "model", metric: "loss", max_length: {epochs: 2}, max_trials: 12}, reproducibility: {experiment_seed: 7}}});
+    const card = page.locator("section", {has: page.getByRole("heading", {name: "The search’s model"})});
+    await page.goto(`${stage.url}e/${experiment}/importance`);
+    await card.getByText("The model has 0 results and needs").waitFor({timeout: patience});
+    for (let count = 0; count < 12; count += 1) {
+        const {trials: [{trial, lease, hparams}]} = await post(`experiments/${experiment}/ask`, {count: 1});
+        for (const step of [1, 2]) await post(`experiments/${experiment}/trials/${trial}/report`, {lease, step, metrics: {loss: (hparams.x - 0.3) ** 2 + hparams.y / 10 + 1 / step}});
+        await post(`experiments/${experiment}/trials/${trial}/tell`, {lease, state: "completed"});
+    }
+    await stage.untilEnded(experiment);
+    await page.goto(`${stage.url}e/${experiment}/importance`);
+    const printed = stage.hpsearch("model", String(experiment));
+    const rows = (line) => printed.split("\n").map((each) => each.trim().split(/\s{2,}/)).filter((parts) => line.test(parts.join(" ")));
+    assert.deepEqual(await cellsOf("Importance of hyperparameters to the model"), rows(/^(x|y|kind) \d+ %/).map((parts) => [parts[0], parts[1].replace(" ", ""), parts[2]]));
+    assert.deepEqual(await cellsOf("How results at each length agree"), rows(/^\d+ \d+ -?[\d.]+$/).map(([length, ...rest]) => [`${length} epoch${length === "1" ? "" : "s"}`, ...rest]));
+    const expected = /expected to be the best: (loss .+) at full length; (.+)/.exec(printed);
+    await card.getByText(`${expected[1]} at full length; ${expected[2].replace("trial", "Trial")}`).waitFor({timeout: patience});
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await card.getByRole("button", {name: "Copy as…"}).click();
+    await card.getByRole("menuitem", {name: "JSON"}).click();
+    await card.getByRole("button", {name: "Copied"}).waitFor();
+    assert.deepEqual(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())), json("model", String(experiment)).best.hparams);
+    // A search that draws at random has none.
+    await page.goto(`${stage.url}e/${id}/importance`);
+    await page.locator("canvas[data-drawn], .state-note").first().waitFor({timeout: patience});
+    assert.equal(await card.count(), 0);
+});
+
 test("no page reported a violated policy or an error", async () => {
     assert.deepEqual(stage.faults, []);
 });

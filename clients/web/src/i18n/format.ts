@@ -26,6 +26,19 @@ export function formatNumber(given: Metric | Count | bigint | null | undefined, 
     ).format(value);
 }
 
+/// The number with this many decimals, as the command line has it.
+export function formatFixed(value: number, decimals: number): string {
+    if (!Number.isFinite(value)) return formatNumber(value);
+    return new Intl.NumberFormat(locale.value, {minimumFractionDigits: decimals, maximumFractionDigits: decimals}).format(value);
+}
+
+/// "0.931 ± 0.012": the deviation has two significant digits, and the mean as many decimals.
+export function formatWithDeviation(mean: number, deviation: number): string {
+    const digits = deviation > 0 ? 1 - Math.floor(Math.log10(deviation)) : Infinity;
+    if (!Number.isFinite(deviation) || digits > 12) return `${formatNumber(mean)} ± ${formatNumber(deviation)}`;
+    return `${formatFixed(mean, Math.max(0, digits))} ± ${formatFixed(deviation, Math.max(0, digits))}`;
+}
+
 export function formatPercent(share: number | null | undefined, digits = 0): string {
     if (share === null || share === undefined || !Number.isFinite(share)) return missing;
     return new Intl.NumberFormat(locale.value, {style: "percent", maximumFractionDigits: digits}).format(share);

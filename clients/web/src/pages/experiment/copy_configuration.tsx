@@ -26,12 +26,13 @@ export const asYaml = (values: Readonly<Record<string, unknown>>, indent = ""): 
 
 const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
+/// `trial.trial` is null for a configuration that no trial has.
 export function CopyConfiguration({
     experiment,
     trial,
 }: {
     experiment: {id: number};
-    trial: {trial: number; hparams: Readonly<Record<string, unknown>>};
+    trial: {trial: number | null; hparams: Readonly<Record<string, unknown>>};
 }) {
     const [copied, setCopied] = useState(false);
     const copy = (text: string) => async () => {
@@ -52,7 +53,7 @@ export function CopyConfiguration({
                     {label: t("copy.yaml"), perform: copy(asYaml(trial.hparams))},
                     {label: t("copy.json"), perform: copy(printExact(trial.hparams, 2))},
                     {label: t("copy.options"), perform: copy(options)},
-                    {label: t("copy.command"), perform: copy(`hpsearch show ${experiment.id} ${trial.trial}`)},
+                    ...(trial.trial === null ? [] : [{label: t("copy.command"), perform: copy(`hpsearch show ${experiment.id} ${trial.trial}`)}]),
                 ]}
             />
         </div>

@@ -7,9 +7,19 @@ import {Plot} from "../../plot/drawing/frame";
 import {plotPace} from "../../plot/history_figure";
 import {importanceFigure, importanceHeight, type Importance} from "../../plot/importance";
 import {Choose} from "../../plot/page_parts";
+import {ModelCard} from "./model_card";
 import type {ExperimentPageProps} from "../page_props";
 
-export default function Page({experiment, query}: ExperimentPageProps) {
+export default function Page(props: ExperimentPageProps) {
+    return (
+        <>
+            <Bars {...props} />
+            <ModelCard experiment={props.experiment} />
+        </>
+    );
+}
+
+function Bars({experiment, query}: ExperimentPageProps) {
     const rung = query.number("level");
     const resource = useResource<Importance>(
         `experiments/${experiment.id}/importance${rung === undefined ? "" : `?rung=${Math.max(0, Math.floor(rung))}`}`,
