@@ -27,7 +27,7 @@ async function check(page, what) {
 }
 
 const pagesOf = (id) => ["experiments", `e/${id}`, `e/${id}/trials`, `e/${id}/curves`, `e/${id}/rungs`, `e/${id}/parallel`, `e/${id}/scatter`, `e/${id}/importance`, `e/${id}/history`,
-    `e/${id}/timeline`, `e/${id}/checkpoints`, `e/${id}/events`, `e/${id}/config`, `e/${id}/t/1`, `e/${id}/t/1/log`, `e/${id}/t/1/files`, `e/${id}/compare?t=1,2,3`, "workers", "workers/1", "new", "settings", "login"];
+    `e/${id}/timeline`, `e/${id}/checkpoints`, `e/${id}/events`, `e/${id}/config`, `e/${id}/t/1`, `e/${id}/t/1/log`, `e/${id}/t/1/files`, `e/${id}/compare?t=1,2,3`, "workers", "workers/1", "new", "settings", "settings/usage", "settings/workspaces", "settings/audit", "login"];
 
 for (const theme of ["light", "dark"]) {
     test(`full pages, ${theme}`, async () => {

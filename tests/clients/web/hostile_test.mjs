@@ -48,7 +48,7 @@ after(() => stage?.close());
 
 const pagesOf = (id) => ["experiments", `e/${id}`, `e/${id}/trials`, `e/${id}/events`, `e/${id}/events?view=exact`, `e/${id}/config`, `e/${id}/t/0`, `e/${id}/t/0/log`, `e/${id}/t/1/log?stream=stderr`, `e/${id}/t/0/files`,
     `e/${id}/t/0/log?wrap=yes`, `e/${id}/compare?t=0,1,2,3`, `e/${id}/checkpoints`, `e/${id}/curves`, `e/${id}/rungs`, `e/${id}/parallel`, `e/${id}/scatter`, `e/${id}/importance`, `e/${id}/history`,
-    `e/${id}/timeline`, "workers", "workers/1", `new?fork=${id}`, "settings"];
+    `e/${id}/timeline`, "workers", "workers/1", `new?fork=${id}`, "settings", "settings/usage", "settings/audit"];
 
 async function visit(base, context) {
     const page = await context.newPage();
@@ -262,7 +262,7 @@ test("pages open with any state in their address", async () => {
         return state / 2 ** 32;
     };
     const names = ["t", "best", "rung", "len", "b", "y", "clip", "span", "axes", "mode", "n", "x", "xlog", "smooth", "zoom", "metric", "group", "px", "py", "colour", "view", "all", "vs", "level", "from", "to", "at", "where", "sort", "columns", "state", "brushed",
-        "kind", "q", "view", "show", "attempt", "rank", "stream", "wrap", "fork", "points", "narrow", "gone", "story", "file", "of"];
+        "kind", "q", "view", "show", "attempt", "rank", "stream", "wrap", "fork", "points", "narrow", "gone", "story", "file", "of", "by", "since", "refusals"];
     const context = await stage.context();
     const page = await context.newPage();
     const pages = pagesOf(hostile).map((path) => path.split("?")[0]);

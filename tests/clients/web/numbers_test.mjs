@@ -170,6 +170,30 @@ test("the model's card has the numbers of hpsearch model, and copies the configu
     assert.equal(await card.count(), 0);
 });
 
+test("usage, workspaces and audit have the numbers of the command line", async () => {
+    await page.goto(`${stage.url}settings`);
+    await page.getByRole("link", {name: "Usage"}).click();
+    const used = (by) => json("usage", "--by", by).usage.map((row) => [row[by], (row.slot_seconds / 3600).toFixed(2), "", String(row.slots), String(row.experiments), String(row.trials)]);
+    assert.deepEqual(await cellsOf("Usage"), used("user"));
+    await page.getByRole("button", {name: "Experiment", exact: true}).click();
+    await page.getByRole("columnheader", {name: "Experiment", exact: true}).waitFor();
+    assert.deepEqual(await cellsOf("Usage"), used("experiment"));
+    const all = /in all (\S+) slot hours/.exec(stage.hpsearch("usage"))[1];
+    await page.getByText(`In all ${all} slot hours.`).waitFor();
+    await page.getByRole("link", {name: "Workspaces"}).click();
+    const [[name, experiments, slots, , active, , , hours]] = await cellsOf("Workspaces");
+    const line = stage.hpsearch("workspace", "list").split("\n")[1].trim().split(/\s{2,}/);
+    assert.deepEqual([name, slots, active, experiments, hours], line.slice(0, 5));
+    await page.getByRole("link", {name: "Audit"}).click();
+    const shown = await cellsOf("Audit");
+    const {entries} = json("audit", "list");
+    assert.deepEqual(shown.map((row) => [row[0], row[2], row[3], row[4]]), entries.reverse().map((each) => [String(each.number), each.name || "–", each.from, String(each.status)]));
+    const printed = stage.hpsearch("audit", "list");
+    for (const row of shown) assert.ok(printed.replace(/\s+/g, "").includes(row[5].replace(/\s+/g, "")), row[5]);
+    await page.getByRole("searchbox").fill("no line has this");
+    await page.getByText("No line matches").waitFor();
+});
+
 test("no page reported a violated policy or an error", async () => {
     assert.deepEqual(stage.faults, []);
 });

@@ -116,6 +116,19 @@ test("an administrator makes a token, whose secret is shown once, rotates it and
     assert.notEqual(second, first);
     assert.equal(await status("GET", "experiments", first), 401);
     assert.equal(await status("GET", "experiments", second), 200);
+    // A reader finds no links to what only administrators see; its address says why.
+    const reading = await stage.context();
+    const reader = await reading.newPage();
+    await reader.goto(`${stage.url}settings/audit`);
+    await reader.getByLabel("Token").fill(second);
+    await reader.getByRole("button", {name: "Sign in"}).click();
+    await reader.getByText("Your role does not allow this").waitFor();
+    await reader.getByRole("link", {name: "Usage"}).click();
+    await reader.getByText(/No slot was used|In all .* slot hours/).first().waitFor();
+    await reader.getByText("Live", {exact: true}).waitFor();
+    assert.equal(await reader.getByRole("link", {name: /Audit|Workspaces/}).count(), 0);
+    await page.getByRole("link", {name: "Audit"}).waitFor();
+    await reading.close();
     await menu("Revoke…");
     await dialog.getByRole("button", {name: "Revoke token"}).click();
     await page.locator("tr", {hasText: "reader"}).waitFor({state: "detached"});

@@ -7,6 +7,10 @@ export const experimentStates = ["ACTIVE", "PAUSED", "COMPLETED", "CANCELED", "F
 export const experimentOrders = ["name", "state", "progress", "best", "trials", "created"] as const;
 export const storyKinds = ["decision", "attempt", "experiment", "worker", "checkpoint"] as const;
 
+/// The usual one first; a span is everything unless one is chosen.
+export const usageGroups = ["user", "workspace", "experiment"] as const;
+export const usageSpans = ["24h", "7d", "30d"] as const;
+
 const field = where((name) => name.startsWith("hparams.") || ([...standardFields, ...extraFields] as string[]).includes(name));
 
 /// What pages of an experiment share: chosen trials, filters, ranges, the scale of the metric, a part of the time.
@@ -32,6 +36,8 @@ export const pageState = {
     new: {fork: whole, points: list(whole), narrow: where((value) => /^\{.*\}$/s.test(value)), mode: word("advanced")},
     compare: {e: list(whole)},
     workers: {q: anything, gone: word("yes")},
+    usage: {by: word(...usageGroups), since: word(...usageSpans)},
+    audit: {refusals: word("yes"), q: anything},
     overview: {story: word("all")},
     trials: {where: anything, state: list(word(...trialStates)), sort: order(field), columns: list(field), brushed: word("no")},
     curves: {

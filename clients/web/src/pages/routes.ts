@@ -43,6 +43,9 @@ export const plainRoutes: readonly PlainRoute[] = [
     {pattern: "workers/*", title: "nav.workers", load: page(otherPages, "WorkerPage")},
     {pattern: "login", title: "nav.login", load: page(otherPages, "Login")},
     {pattern: "settings", title: "nav.settings", load: page(otherPages, "Settings")},
+    {pattern: "settings/usage", title: "usage.title", state: pageState.usage, load: page(otherPages, "Usage")},
+    {pattern: "settings/workspaces", title: "settings.workspaces", load: page(otherPages, "Workspaces")},
+    {pattern: "settings/audit", title: "audit.title", state: pageState.audit, load: page(otherPages, "Audit")},
 ];
 
 export const experimentRoutes: readonly ExperimentRoute[] = [

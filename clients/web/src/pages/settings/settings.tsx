@@ -12,7 +12,7 @@ import {show} from "../../design/dialog";
 import {View} from "../../design/states";
 import {KeyList} from "./keys";
 import {Tokens} from "./settings_tokens";
-import {Workspaces} from "./settings_workspaces";
+import {SettingsTabs} from "./settings_tabs";
 import type {PageProps} from "../page_props";
 
 function Licences() {
@@ -45,7 +45,8 @@ export default function Settings(_: PageProps) {
     return (
         <div class="settings">
             <h1>{t("nav.settings")}</h1>
-            <section class="section">
+            <SettingsTabs />
+            <section class="page">
                 <h2>{t("settings.look")}</h2>
                 <div class="settings-row">
                     <span id="theme-label">{t("settings.theme")}</span>
@@ -123,7 +124,6 @@ export default function Settings(_: PageProps) {
                 </View>
             </section>
             {who.data?.role === "admin" && isServed("/tokens", "post") && <Tokens />}
-            {who.data?.role === "admin" && isServed("/workspaces", "get") && <Workspaces />}
             <section class="section">
                 <h2>{t("settings.about")}</h2>
                 <View resource={status} rows={4}>
