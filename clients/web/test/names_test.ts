@@ -6,24 +6,51 @@ import {Random, seed} from "./random";
 const show = (names: readonly string[], most: number) => names.map((name) => toldApart(names, most).get(name)!);
 
 test("short names stay whole", () => {
-    assert.deepEqual(show(["lr", "optimizer.lr", "optimizer.momentum"], 24).map(({own, shared}) => shared + own), ["lr", "optimizer.lr", "optimizer.momentum"]);
+    assert.deepEqual(
+        show(["lr", "optimizer.lr", "optimizer.momentum"], 24).map(({own, shared}) => shared + own),
+        ["lr", "optimizer.lr", "optimizer.momentum"],
+    );
     assert.ok(show(["lr", "optimizer.lr", "optimizer.momentum"], 24).every(({shared}) => shared === ""));
 });
 
 test("long names give up what they share, up to the last level", () => {
     const block = "model.encoder.block.attention.";
-    assert.deepEqual(show([`${block}dropout_probability_early`, `${block}dropout_probability_late`, "optimizer.schedule.learning_rate", "optimizer.schedule.weight_decay"], 28), [
-        {own: "dropout_probability_early", shared: block},
-        {own: "dropout_probability_late", shared: block},
-        {own: "learning_rate", shared: "optimizer.schedule."},
-        {own: "weight_decay", shared: "optimizer.schedule."},
-    ]);
+    assert.deepEqual(
+        show(
+            [
+                `${block}dropout_probability_early`,
+                `${block}dropout_probability_late`,
+                "optimizer.schedule.learning_rate",
+                "optimizer.schedule.weight_decay",
+            ],
+            28,
+        ),
+        [
+            {own: "dropout_probability_early", shared: block},
+            {own: "dropout_probability_late", shared: block},
+            {own: "learning_rate", shared: "optimizer.schedule."},
+            {own: "weight_decay", shared: "optimizer.schedule."},
+        ],
+    );
 });
 
 test("experiments of one study are told apart by their own words", () => {
     const study = "vision-transformer-base-patch16-imagenet1k-pretrained-2026-11-ablation-";
-    const ends = ["lr-1e-3-seed-0-run", "lr-1e-4-seed-1-run", "wd-0.1-seed-0-run", "wd-0.01-seed-1-run", "ema-no-warmup-seed-2-run", "ema-seed-1-run"];
-    assert.deepEqual(show(ends.map((end) => study + end), 48), ends.map((own) => ({own, shared: study})));
+    const ends = [
+        "lr-1e-3-seed-0-run",
+        "lr-1e-4-seed-1-run",
+        "wd-0.1-seed-0-run",
+        "wd-0.01-seed-1-run",
+        "ema-no-warmup-seed-2-run",
+        "ema-seed-1-run",
+    ];
+    assert.deepEqual(
+        show(
+            ends.map((end) => study + end),
+            48,
+        ),
+        ends.map((own) => ({own, shared: study})),
+    );
 });
 
 test("names without words that differ in the middle keep what differs", () => {

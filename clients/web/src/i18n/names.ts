@@ -61,7 +61,22 @@ export function toldApart(names: readonly string[], most: number): ReadonlyMap<s
             // As little as makes it fit, so that names of one group begin alike.
             const cut = cuts.find((each) => name.length - each <= most) ?? cuts.at(-1) ?? 0;
             const own = name.slice(cut);
-            return [name, {own: own.length <= most ? own : cut > 0 ? cutInside(own, sorted.map((each) => each.slice(cut)), most * 2) : cutInside(name, sorted, most), shared: name.slice(0, cut)}];
+            return [
+                name,
+                {
+                    own:
+                        own.length <= most
+                            ? own
+                            : cut > 0
+                              ? cutInside(
+                                    own,
+                                    sorted.map((each) => each.slice(cut)),
+                                    most * 2,
+                                )
+                              : cutInside(name, sorted, most),
+                    shared: name.slice(0, cut),
+                },
+            ];
         }),
     );
 }

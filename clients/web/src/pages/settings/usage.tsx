@@ -111,8 +111,7 @@ export default function UsagePage({query}: PageProps) {
                                 </table>
                             </div>
                             <p class="muted small events-end">
-                                {t("usage.in_all", {hours: hours(all)})}{" "}
-                                {data.since > 0 && t("usage.counted_since", {time: formatTime(data.since)})}
+                                {t("usage.in_all", {hours: hours(all)})} {data.since > 0 && t("usage.counted_since", {time: formatTime(data.since)})}
                             </p>
                         </>
                     );
