@@ -11,11 +11,13 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 #include <variant>
 
 #include "hpsearch/jobs/yaml/plain_scalar.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 #include "yaml/shortened.hpp"
+#include "yaml/usual_mistake.hpp"
 
 namespace hpsearch::yaml {
 namespace {
@@ -454,22 +456,13 @@ std::string with_joined_surrogates(std::string_view json) {
   return out;
 }
 
-/// Whether a tab is in the indentation of this line or the one before, the usual cause of a strange
-/// error.
-bool tab_indents(std::string_view text, std::size_t line) {
-  std::size_t at = 0;
-  for (std::size_t number = 1; at < text.size() && number <= line; ++number) {
-    const std::size_t first = text.find_first_not_of(' ', at);
-    if (number + 1 >= line && first != std::string_view::npos && text[first] == '\t') {
-      return true;
-    }
-    const std::size_t end = text.find('\n', at);
-    if (end == std::string_view::npos) {
-      break;
-    }
-    at = end + 1;
+/// A parser's message, or a better one if the mistake is a usual one.
+FileProblem no_yaml(std::string_view text, const YAML::Exception& error) {
+  const std::size_t line = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.line) + 1;
+  if (auto mistake = usual_mistake(text, line)) {
+    return {mistake->line, {"", "is not YAML: " + std::move(mistake->what), std::move(mistake->cure)}};
   }
-  return false;
+  return {line, {"", "is not YAML: " + error.msg, ""}};
 }
 
 }  // namespace
@@ -502,10 +495,7 @@ ReadText read_experiment_text(std::string_view text, const FileLimits& limits) {
   } catch (const Stop&) {
     // The list has the problem that stopped it.
   } catch (const YAML::Exception& error) {
-    const std::size_t line = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.line) + 1;
-    out.problems.push_back(
-        {line,
-         {"", "is not YAML: " + error.msg, tab_indents(text, line) ? "spaces to indent, no tabs" : ""}});
+    out.problems.push_back(no_yaml(shown, error));
   } catch (const std::exception& error) {
     out.problems.push_back({0, {"", std::string("cannot be read as YAML: ") + error.what(), ""}});
   }
