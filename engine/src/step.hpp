@@ -148,6 +148,7 @@ Status end_experiment(Step& step, ExperimentId id, bool at_once);
 Status archive_experiment(Step& step, ExperimentId id, bool archived);
 Status delete_experiment(Step& step, ExperimentId id);
 Status change_experiment(Step& step, const ChangeExperiment& command);
+Status annotate(Step& step, const Annotate& command);
 Status change_program(Step& step, const ChangeProgram& command);
 Status end_trial(Step& step, const EndTrial& command);
 Status retry_trial(Step& step, const RetryTrial& command);

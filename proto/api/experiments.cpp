@@ -109,13 +109,18 @@ void fill_summary(const ExperimentRecord& experiment, ExperimentSummary& summary
   }
   summary.trials_total = experiment.trials.size();
   summary.best = best_of(experiment);
+  if (const engine::FailureCauses::Cause* cause = experiment.failure_causes.most_common()) {
+    summary.common_failure = CommonFailure{cause->attempts, cause->trial, cause->why};
+  }
   summary.created_at = seconds(experiment.created_at);
   summary.ended_at =
       engine::is_ended(experiment.state) ? std::optional(seconds(experiment.ended_at)) : std::nullopt;
   summary.owner = experiment.owner;
   summary.workspace = or_default(experiment.config.workspace);
   summary.project = or_default(experiment.config.project);
-  summary.labels = experiment.config.labels;
+  summary.labels = experiment.annotation.labels;
+  summary.starred = experiment.annotation.starred;
+  summary.note = experiment.annotation.note;
 }
 
 }  // namespace

@@ -154,6 +154,8 @@ template const StructFields& fields_of<Fork>();
 template const StructFields& fields_of<Validation>();
 template const StructFields& fields_of<BracketPreview>();
 template const StructFields& fields_of<Preview>();
+template const StructFields& fields_of<Annotation>();
+template const StructFields& fields_of<AnnotationChange>();
 template const StructFields& fields_of<BestResult>();
 template const StructFields& fields_of<ExperimentSummary>();
 template const StructFields& fields_of<ExperimentPage>();

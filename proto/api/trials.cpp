@@ -98,6 +98,10 @@ Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, e
   }
   trial.reason = reason_with_text(engine::reason_of(record));
   trial.last_failure = record.last_failure ? *record.last_failure : std::string();
+  const engine::Annotation& annotation = engine::annotation_of(experiment, number);
+  trial.labels = annotation.labels;
+  trial.starred = annotation.starred;
+  trial.note = annotation.note;
   trial.created_at = seconds(record.created_at);
   if (engine::is_closed(record.state)) {
     trial.ended_at = seconds(record.ended_at);

@@ -177,6 +177,16 @@ struct EventStory::LineOf {
     return {event.actor.empty() ? "" : "limits of the experiment were changed" + by(event.actor)};
   }
 
+  Line operator()(const engine::Annotated& event) const {
+    std::string labels;
+    for (const std::string& label : event.labels) {
+      labels += (labels.empty() ? "" : ", ") + label;
+    }
+    return {(event.trial ? name_of(*event.trial) : "the experiment") + " was annotated" + by(event.actor) +
+            (event.starred ? "; starred" : "") + (labels.empty() ? "" : "; labels " + labels) +
+            (event.note.empty() ? "" : "; note: " + event.note)};
+  }
+
   // --- trials ---
 
   Line operator()(const engine::TrialCreated& event) const {
@@ -205,7 +215,7 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::TrialQueued& event) const {
-    return {name_of(event.trial) + " waits for a slot to continue"};
+    return {event.judged ? "" : name_of(event.trial) + " waits for a slot to continue"};
   }
 
   Line operator()(const engine::TrialRetried& event) const {

@@ -53,8 +53,11 @@ ColumnType type_of(const TrialField& field, const engine::Space& space) {
     case FieldKind::nonfinite:
     case FieldKind::rung:
     case FieldKind::reason:
+    case FieldKind::starred:
       return ColumnType::u8;
     case FieldKind::bracket:
+    case FieldKind::labels:
+    case FieldKind::note:
     case FieldKind::failure:
       return ColumnType::u16;
     case FieldKind::hparam:
@@ -238,7 +241,8 @@ void ColumnScan::read(const ExperimentRecord& experiment, std::size_t trial) {
     if (field.kind == FieldKind::reported) {
       number =
           metrics_->at_best(experiment, trial, std::string_view(field.name).substr(metric_prefix.size()));
-    } else if (field.kind == FieldKind::failure) {
+    } else if (field.kind == FieldKind::failure || field.kind == FieldKind::labels ||
+               field.kind == FieldKind::note) {
       number = code_of(column, reader_.value(experiment, trial, field));
     } else if (field.kind == FieldKind::hparam && std::isnan(number)) {
       const Value value =

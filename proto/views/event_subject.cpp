@@ -1,5 +1,6 @@
 #include "hpsearch/proto/views/event_subject.hpp"
 
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -19,6 +20,11 @@ struct Finder {
       if (key == "trial") {
         touched.trial = member;
       }
+    }
+  }
+  void operator()(std::string_view key, const std::optional<engine::TrialNumber>& member) const {
+    if (member) {
+      (*this)(key, *member);
     }
   }
   template <class Member>

@@ -81,6 +81,10 @@ Value hparam_value(const ExperimentRecord& experiment, std::size_t trial, std::s
   return std::get<engine::CategoricalParameter>(parameter).vals[static_cast<std::size_t>(cell.place)];
 }
 
+const engine::Annotation& annotation_of(const ExperimentRecord& experiment, std::size_t trial) {
+  return engine::annotation_of(experiment, engine::TrialNumber(trial));
+}
+
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -93,6 +97,9 @@ bool TrialField::is_number(const engine::Space& space) const {
     case Kind::failure:
     case Kind::reason:
     case Kind::nonfinite:
+    case Kind::starred:
+    case Kind::labels:
+    case Kind::note:
       return false;
     case Kind::hparam: {
       const engine::Parameter& parameter = space.leaves()[leaf].parameter;
@@ -106,9 +113,10 @@ bool TrialField::is_number(const engine::Space& space) const {
 
 const std::vector<std::string>& trial_field_names() {
   static const std::vector<std::string> names = {
-      "trial",      "state",      "metric",      "result",   "last",     "nonfinite", "at",
-      "length",     "reached",    "rung",        "bracket",  "attempts", "restarts",  "slot_seconds",
-      "created_at", "started_at", "reported_at", "ended_at", "worker",   "failure",   "reason"};
+      "trial",    "state",        "metric",     "result",     "last",        "nonfinite",
+      "at",       "length",       "reached",    "rung",       "bracket",     "attempts",
+      "restarts", "slot_seconds", "created_at", "started_at", "reported_at", "ended_at",
+      "worker",   "failure",      "reason",     "starred",    "labels",      "note"};
   return names;
 }
 
@@ -118,6 +126,8 @@ std::vector<Value> TrialField::words(const engine::Space& space) const {
     for (std::size_t state = 0; state <= static_cast<std::size_t>(engine::TrialState::canceled); ++state) {
       words.emplace_back(engine::name_of(static_cast<engine::TrialState>(state)));
     }
+  } else if (kind == Kind::starred) {
+    words = {Value(false), Value(true)};
   } else if (kind == Kind::nonfinite) {
     words.assign(std::begin(nonfinite_words), std::end(nonfinite_words));
   } else if (kind == Kind::reason) {
@@ -225,6 +235,10 @@ double TrialReader::number(const ExperimentRecord& experiment, std::size_t numbe
       const std::uint32_t worker = start_of(experiment, number).last_worker;
       return worker == 0 ? missing : static_cast<double>(worker);
     }
+    case FieldKind::starred:
+      return annotation_of(experiment, number).starred ? 1 : 0;
+    case FieldKind::labels:
+    case FieldKind::note:
     case FieldKind::failure:
     case FieldKind::reported:  // Its values aren't in the engine's record (MetricNames).
       return missing;
@@ -249,6 +263,16 @@ Value TrialReader::value(const ExperimentRecord& experiment, std::size_t number,
                                                                 : Value();
     case FieldKind::reason:
       return engine::name_of(trial.reason.why());
+    case FieldKind::starred:
+      return annotation_of(experiment, number).starred;
+    case FieldKind::labels: {
+      const std::vector<std::string>& labels = annotation_of(experiment, number).labels;
+      return labels.empty() ? Value() : Value(Value::List(labels.begin(), labels.end()));
+    }
+    case FieldKind::note: {
+      const std::string& note = annotation_of(experiment, number).note;
+      return note.empty() ? Value() : Value(note);
+    }
     case FieldKind::nonfinite: {
       const std::string_view word = nonfinite_of(trial);
       return word.empty() ? Value() : Value(word);

@@ -39,7 +39,7 @@ GROUPS = [
     ("Callbacks of a search", ["SearchCallback", "stop_after", "stop_at", "stop_on_plateau", "StopSearch"]),
     ("Spaces", ["uniform", "loguniform", "quniform", "int", "choice", "const"]),
     ("Experiments without a file", ["experiment", "asha", "async_halving", "random", "grid", "single"]),
-    ("Client", ["Client", "Experiment", "Snapshot", "_functions.snapshot:BestSoFar", "_client.trials:Trials", "TrialView", "Explanation",
+    ("Client", ["Client", "Experiment", "Snapshot", "_functions.snapshot:BestSoFar", "_client.trials:Trials", "TrialView", "Explanation", "Annotation",
                 "TrialFile", "Checkpoint", "_client.plots:Plots"]),
     ("asyncio", ["aio:Client", "aio:Experiment"]),
     ("Exceptions", ["Problem", "ProblemItem", "BadRequest", "NotFound", "WrongState", "Conflict", "AccessDenied",

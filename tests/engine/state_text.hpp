@@ -161,6 +161,11 @@ class StateText {
     all(lost, crashes, crashed_on, marked_on, anywhere, fruitless, culprit, why, not_before, way, alike,
         alike_on, elsewhere);
   }
+  void put(const FailureCauses::Cause& x) {
+    const auto& [kind, why, attempts, trial] = x;
+    all(kind, why, attempts, trial);
+  }
+  void put(const Annotation& x) { all(x.note, x.labels, x.starred); }
   void put(const FirstFailures& x) {
     const auto& [failed, alike, way, why, worker, elsewhere, reported, over, unmeasured, not_finite,
                  not_finite_known, got_on, first_start] = x;
@@ -220,10 +225,11 @@ class StateText {
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, x.archived, to_value(x.config), x.effective, x.created_with, x.context_directory,
         x.context_digest, x.context_bytes, x.idempotency_key, x.owner, x.source, x.pending, x.running,
-        x.by_state, x.best, x.stopping_as, x.stop_at_once, x.reason, x.first_failures, x.notes,
-        x.counts_from_zero, x.unreported, x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at,
-        x.uncounted, x.last_release_at, x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by,
-        x.best_history, x.spans, x.workspace->name, x.good_starts, x.worked_elsewhere, x.pace.starts.values(),
+        x.by_state, x.best, x.stopping_as, x.stop_at_once, x.reason, x.first_failures,
+        x.failure_causes.causes(), x.annotation, x.trial_annotations, x.notes, x.counts_from_zero,
+        x.unreported, x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted,
+        x.last_release_at, x.slot_time, x.condemned, x.programs, x.created_by, x.changed_by, x.best_history,
+        x.spans, x.workspace->name, x.good_starts, x.worked_elsewhere, x.pace.starts.values(),
         x.pace.units.values(), x.pace.strides.values());
     out_ << '\n';
     put(*x.searcher);

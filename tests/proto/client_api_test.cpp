@@ -91,6 +91,9 @@ ExperimentRecord experiment() {
   live.leased_at = Instant::from_micros(5'000'000);
   record.trials[2].live = live;
   record.best = TrialNumber{0};
+  record.annotation = {"odd", {"good"}, true};
+  record.failure_causes.note("killed", "exit code 1", TrialNumber{0});
+  record.failure_causes.note("killed", "exit code 2", TrialNumber{3});
   record.by_state = {0, 1, 1, 1, 0, 1, 0};
   record.tally.count_anew(record.trials);
   record.slot_time = SlotTime(Duration::seconds(4), 2, live.leased_at);
@@ -134,10 +137,11 @@ TEST(ClientApi, AnswersAreReadBack) {
 TEST(ClientApi, SummaryOfAnExperiment) {
   EXPECT_EQ(
       compact_json(proto::encode_value(api::summary_of(experiment()))),
-      R"({"archived":false,"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"labels":[],"max_length":16,)"
-      R"("metric":"val_acc","name":"digits","owner":"","progress":0.25,"project":"default","reason":"",)"
+      R"({"archived":false,"best":{"metric":0.75,"step":12,"trial":0},"common_failure":{"attempts":2,"trial":3,"why":"exit code 2"},)"
+      R"("created_at":1.0,"ended_at":null,"id":3,"labels":["good"],"max_length":16,)"
+      R"("metric":"val_acc","name":"digits","note":"odd","owner":"","progress":0.25,"project":"default","reason":"",)"
       R"("searcher":"adaptive_asha",)"
-      R"("smaller_is_better":false,"state":"ACTIVE",)"
+      R"("smaller_is_better":false,"starred":true,"state":"ACTIVE",)"
       R"("trials":{"CANCELED":0,"COMPLETED":1,"FAILED":1,"PAUSED":1,"PENDING":0,"RUNNING":1,"STOPPED":0},)"
       R"("trials_total":4,"unit":"epochs","workspace":"default"})");
 }
@@ -186,11 +190,11 @@ TEST(ClientApi, EndedTrial) {
   EXPECT_EQ(
       compact_json(proto::encode_value(api::trial_of(experiment(), TrialNumber{0}, now))),
       R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_metric":0.75,"best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
-      R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,)"
-      R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"ran_unlogged":false,"reached":17,)"
+      R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,"labels":[],)"
+      R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"note":"","ran_unlogged":false,"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +
           compact_json(sentences::describe(experiment().trials[0].reason)) +
-          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trained":17,"trained_unreported":false,"trains_no_further":false,"trial":0,"worker":null,"workers":[]})");
+          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"starred":false,"state":"COMPLETED","trained":17,"trained_unreported":false,"trains_no_further":false,"trial":0,"worker":null,"workers":[]})");
 }
 
 TEST(ClientApi, RunningTrial) {

@@ -367,7 +367,7 @@ void EngineLife::a_user_does_something() {
   }
   const ExperimentId id = record->id;
   const TrialNumber trial(record->trials.size() == 0 ? 0 : draw_.below(record->trials.size()));
-  switch (draw_.below(22)) {
+  switch (draw_.below(23)) {
     case 0:
       step(engine::PauseExperiment{id});
       break;
@@ -446,6 +446,12 @@ void EngineLife::a_user_does_something() {
                        : engine::Command(engine::ForgetWorker{worker, "gone"}));
       break;
     }
+    case 21:
+      step(engine::Annotate{.experiment = id,
+                            .trial = chance(2) ? std::optional(trial) : std::nullopt,
+                            .note = chance(2) ? "odd" : "",
+                            .starred = chance(2)});
+      break;
     default:
       step(engine::ReleaseWorker{some_worker()});
   }

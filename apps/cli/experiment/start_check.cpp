@@ -12,8 +12,8 @@
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/jobs/fields/requirements.hpp"
 #include "hpsearch/jobs/launch/entrypoint_start.hpp"
 

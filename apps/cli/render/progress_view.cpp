@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
@@ -57,16 +59,19 @@ void ProgressView::note_progress(double progress) {
   }
 }
 
-std::string ProgressView::time_left(double progress) const {
+std::string ProgressView::time_left(const api::Experiment& detail) const {
+  if (!detail.best) {
+    return "";  // Failed trials are no pace.
+  }
   const double so_far = std::chrono::duration<double>(steady_clock::now() - begin_).count();
-  const auto left = seconds_left(first_progress_.value_or(0), progress, so_far);
+  const auto left = seconds_left(first_progress_.value_or(0), detail.progress.value_or(0), so_far);
   return left ? "about " + duration_text(*left) + " left" : "";
 }
 
 std::string ProgressView::lines_of(const api::Experiment& detail, std::size_t width) const {
   const double progress = detail.progress.value_or(0);
   const double so_far = std::chrono::duration<double>(steady_clock::now() - begin_).count();
-  const std::string left = time_left(progress);
+  const std::string left = time_left(detail);
   const std::size_t columns = width > 1 ? width - 1 : 1;  // A full last column would wrap.
   std::string head = bar_text(progress, std::clamp<std::size_t>(columns / 3, 12, 40)) + " " +
                      percent_text(progress) + "  " + duration_text(so_far);
@@ -74,8 +79,11 @@ std::string ProgressView::lines_of(const api::Experiment& detail, std::size_t wi
   if (detail.state != engine::ExperimentState::active) {
     head.append("  ").append(engine::name_of(detail.state));
   }
-  const std::string lines[] = {head, "trials  " + states_text(detail.trials), "reached " + rungs_text(detail),
-                               "best    " + best_text(detail)};
+  std::vector<std::string> lines{head, "trials  " + states_text(detail.trials),
+                                 "reached " + rungs_text(detail), "best    " + best_text(detail)};
+  if (const std::string failures = failures_text(detail); !failures.empty()) {
+    lines.push_back(failures);
+  }
   std::string out;
   for (const std::string& line : lines) {
     out += "\x1b[K" + cut_to_width(line, columns) + "\n";
@@ -85,9 +93,10 @@ std::string ProgressView::lines_of(const api::Experiment& detail, std::size_t wi
 
 std::string ProgressView::one_line(const api::Experiment& detail) const {
   const double progress = detail.progress.value_or(0);
-  const std::string left = time_left(progress);
+  const std::string left = time_left(detail);
   return "progress " + percent_text(progress) + (left.empty() ? "" : ", " + left) + "; " +
-         states_text(detail.trials) + "; best " + best_text(detail);
+         states_text(detail.trials) + "; best " + best_text(detail) +
+         (detail.common_failure ? "; " + failures_text(detail) : "");
 }
 
 void ProgressView::write(const std::string& text) const {

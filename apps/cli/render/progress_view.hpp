@@ -28,7 +28,7 @@ class ProgressView {
  private:
   [[nodiscard]] std::string lines_of(const api::Experiment& detail, std::size_t width) const;
   [[nodiscard]] std::string one_line(const api::Experiment& detail) const;
-  [[nodiscard]] std::string time_left(double progress) const;
+  [[nodiscard]] std::string time_left(const api::Experiment& detail) const;
   void note_progress(double progress);
   void write(const std::string& text) const;
 

@@ -1,6 +1,7 @@
 #include "cli/render/shapes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "cli/render/text.hpp"
@@ -60,6 +61,27 @@ std::string source_text(const api::SourceCheckpoint& source) {
   return "checkpoint " + printable(source.id) + " of trial " + std::to_string(source.trial.number()) +
          " of experiment " + std::to_string(source.experiment.number()) + ", trained to " +
          std::to_string(engine::count(source.step)) + " (" + printable(source.path) + ")";
+}
+
+std::string failures_text(const api::ExperimentSummary& experiment) {
+  const std::optional<api::CommonFailure>& failure = experiment.common_failure;
+  return failure ? std::to_string(failure->attempts) + " attempts failed in the same way, trial " +
+                       std::to_string(failure->trial.number()) + " last: " + printable(failure->why)
+                 : "";
+}
+
+std::string annotation_text(bool starred, const std::vector<std::string>& labels, const std::string& note) {
+  std::string out = starred ? "starred" : "";
+  for (const std::string& label : labels) {
+    out += (&label != labels.data() ? ", " : out.empty() ? "labels " : "; labels ") + printable(label);
+  }
+  out += note.empty() ? "" : (out.empty() ? "note: " : "; note: ") + printable(note);
+  return out.empty() ? "nothing is written about it" : out;
+}
+
+std::string share_bar(double share) {
+  constexpr double columns = 30;
+  return std::string(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * columns)), '#');
 }
 
 std::string quoted_lines(std::string_view text) {

@@ -27,6 +27,16 @@ namespace hpsearch::cli {
 /// trials.
 [[nodiscard]] std::string states_text(const std::map<std::string, std::uint64_t>& trials_by_state);
 
+/// "3 attempts failed in the same way, trial 7 last: exit status 1: KeyError"; "" if no two did.
+[[nodiscard]] std::string failures_text(const api::ExperimentSummary& experiment);
+
+/// "starred; labels good, wide; note: …"; "nothing is written about it".
+[[nodiscard]] std::string annotation_text(bool starred, const std::vector<std::string>& labels,
+                                          const std::string& note);
+
+/// A bar of at most 30 columns for a share, 0 to 1.
+[[nodiscard]] std::string share_bar(double share);
+
 /// The lines of a program's log, each prefixed with "  | ".
 [[nodiscard]] std::string quoted_lines(std::string_view text);
 

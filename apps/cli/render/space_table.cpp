@@ -63,6 +63,12 @@ struct RangeText {
 
 }  // namespace
 
+std::string range_in_words(const engine::Space& space, std::size_t leaf) {
+  const std::string conditions = printable(space.when_text(leaf));
+  return std::visit(RangeText{}, space.leaves()[leaf].parameter) +
+         (conditions.empty() ? "" : "; only when " + conditions);
+}
+
 std::string space_table(const engine::Space& space) {
   Table table({{"HYPERPARAMETER"}, {"SEARCHED"}});
   std::uint64_t constants = 0;
@@ -71,9 +77,7 @@ std::string space_table(const engine::Space& space) {
     if (engine::is_constant(leaf.parameter) && leaf.when.empty()) {
       ++constants;
     } else {
-      const std::string conditions = printable(space.when_text(i));
-      table.add({printable(leaf.path), std::visit(RangeText{}, leaf.parameter) +
-                                           (conditions.empty() ? "" : "; only when " + conditions)});
+      table.add({printable(leaf.path), range_in_words(space, i)});
     }
   }
   std::string out = table.empty() ? "" : table.text();

@@ -40,8 +40,36 @@ void Table::narrow(std::vector<std::size_t>& widths, std::size_t max_width, std:
   }
 }
 
+Table Table::without_equal_columns() const {
+  std::vector<std::size_t> kept;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const bool equal = rows_.size() > 1 && std::all_of(rows_.begin(), rows_.end(), [&](const auto& row) {
+                         return row[c] == rows_.front()[c];
+                       });
+    if (!columns_[c].drop_if_equal || !equal) {
+      kept.push_back(c);
+    }
+  }
+  Table left({});
+  for (const std::size_t c : kept) {
+    left.columns_.push_back(columns_[c]);
+    left.columns_.back().drop_if_equal = false;
+  }
+  for (const auto& row : rows_) {
+    std::vector<std::string>& cells = left.rows_.emplace_back();
+    for (const std::size_t c : kept) {
+      cells.push_back(row[c]);
+    }
+  }
+  return left;
+}
+
 std::string Table::text(std::size_t max_width) const {
   constexpr std::size_t gap = 2;
+  if (std::any_of(columns_.begin(), columns_.end(),
+                  [](const Column& column) { return column.drop_if_equal; })) {
+    return without_equal_columns().text(max_width);
+  }
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = display_width(columns_[c].title);
@@ -55,15 +83,18 @@ std::string Table::text(std::size_t max_width) const {
   }
 
   std::string out;
-  const auto write_row = [&](const auto& cell_at) {
+  const auto write_row = [&](const auto& cell_at, bool painted) {
     std::string line;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       std::string cell = cell_at(c);
       const bool last = c + 1 == columns_.size();
       if (display_width(cell) > widths[c]) {
-        cell = cut_to_width(cell, widths[c]);
+        cell = columns_[c].cut_in_middle ? cut_in_middle(cell, widths[c]) : cut_to_width(cell, widths[c]);
       }
       const std::size_t width = display_width(cell);
+      if (painted && columns_[c].paint) {
+        cell = columns_[c].paint(cell);
+      }
       const std::string fill(widths[c] > width ? widths[c] - width : 0, ' ');
       line += columns_[c].align == Align::right ? fill + cell : cell + fill;
       line += last ? "" : std::string(gap, ' ');
@@ -71,9 +102,9 @@ std::string Table::text(std::size_t max_width) const {
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   };
-  write_row([this](std::size_t c) { return columns_[c].title; });
+  write_row([this](std::size_t c) { return columns_[c].title; }, false);
   for (const auto& row : rows_) {
-    write_row([&row](std::size_t c) { return row[c]; });
+    write_row([&row](std::size_t c) { return row[c]; }, true);
   }
   return out;
 }

@@ -160,6 +160,19 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + std::string(dots, '.');
 }
 
+std::string cut_in_middle(std::string_view text, std::size_t width) {
+  constexpr std::size_t dots = 3;
+  if (display_width(text) <= width || width <= dots) {
+    return cut_to_width(text, width);
+  }
+  std::size_t begin = 0;  // The end that stays has half of the columns, rounded down.
+  while (display_width(text.substr(begin)) > (width - dots) / 2) {
+    take_point(text, begin);
+  }
+  const std::string_view end = text.substr(begin);
+  return cut_to_width(text, width - display_width(end)) + std::string(end);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -194,6 +207,14 @@ std::string duration_text(double seconds) {
     return std::to_string(whole / 3600) + " h " + two(whole % 3600 / 60) + " min";
   }
   return std::to_string(whole / 86400) + " d " + two(whole % 86400 / 3600) + " h";
+}
+
+std::string age_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, 1e15)));
+  return whole < 60      ? std::to_string(whole) + " s"
+         : whole < 3600  ? std::to_string(whole / 60) + " min"
+         : whole < 86400 ? std::to_string(whole / 3600) + " h"
+                         : std::to_string(whole / 86400) + " d";
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -21,12 +21,18 @@ using sentences::metric_text;
 /// At most `width` columns of the text; a cut text ends with "...".
 [[nodiscard]] std::string cut_to_width(std::string_view text, std::size_t width);
 
+/// The same, with the "..." in the middle: the end of a name often tells it apart.
+[[nodiscard]] std::string cut_in_middle(std::string_view text, std::size_t width);
+
 /// The text with control characters shown as "?": names and messages come from users and programs, and a
 /// terminal would execute escape sequences.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// "0.4 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
 [[nodiscard]] std::string duration_text(double seconds);
+
+/// "12 s", "3 min", "2 h", "3 d": one number, for columns.
+[[nodiscard]] std::string age_text(double seconds);
 
 /// "512 B", "12.3 kB", "1.5 GB": powers of 1,000.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

@@ -10,12 +10,14 @@
 #include "cli/client/trial_pages.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
+#include "cli/render/space_table.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/results/trial_columns.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -123,6 +125,26 @@ std::vector<std::pair<std::string, std::vector<Value>>> different_leaves(const s
   return different;
 }
 
+/// The configuration with the range of each hyperparameter in words.
+Value with_ranges_in_words(const Value& config) {
+  const Value* written = config.at_path("hyperparameters");
+  engine::Problems problems;
+  engine::Problems notes;
+  const engine::Space space = written == nullptr
+                                  ? engine::Space()
+                                  : engine::Space::parse(*written, "hyperparameters", problems, notes);
+  if (written == nullptr || !problems.empty()) {
+    return config;
+  }
+  Value::Map ranges;
+  for (std::size_t leaf = 0; leaf < space.leaves().size(); ++leaf) {
+    ranges[space.leaves()[leaf].path] = range_in_words(space, leaf);
+  }
+  Value words = config;
+  (*words.as_map())["hyperparameters"] = std::move(ranges);
+  return words;
+}
+
 using Texts = std::vector<std::string>;
 
 template <class Of>
@@ -192,7 +214,7 @@ std::string text_of(const std::vector<Compared>& all) {
   std::vector<Value> configs;
   for (const Compared& one : all) {
     hparams.push_back(one.trial ? Value(one.trial->hparams) : Value());
-    configs.push_back(one.config);
+    configs.push_back(with_ranges_in_words(one.config));
   }
   return text + differing("BEST HYPERPARAMETERS", hparams, all) + differing("EXPERIMENT FILE", configs, all);
 }

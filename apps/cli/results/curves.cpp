@@ -49,15 +49,7 @@ Outcome<Value::List> wanted_trials(const Reached& reached, const CurvesOptions& 
   if (!all) {
     return all.failure();
   }
-  std::stable_sort(trials.begin(), trials.end(), [smaller_is_better](const Value& a, const Value& b) {
-    const Value left = column_value(a, "metric");
-    const Value right = column_value(b, "metric");
-    if (left.is_null() || right.is_null()) {
-      return !left.is_null() && right.is_null();
-    }
-    return smaller_is_better ? left.number_or(0) < right.number_or(0)
-                             : left.number_or(0) > right.number_or(0);
-  });
+  sort_best_first(trials, smaller_is_better);
   if (trials.size() > options.top) {
     trials.resize(static_cast<std::size_t>(options.top));
   }
@@ -92,15 +84,19 @@ void print_plot(const std::vector<Curve>& curves, const std::string& metric, con
     }
     plotted.push_back(std::move(line));
   }
-  const std::string plot = plot_text(plotted, output.width() > 0 ? output.width() : usual_width, plot_height);
+  const std::size_t width = output.width() > 0 ? output.width() : usual_width;
+  // Without colours, signs tell curves apart.
+  const std::string plot = output.colored() ? colored_plot_text(plotted, width, plot_height, output)
+                                            : plot_text(plotted, width, plot_height);
   if (plot.empty()) {
     output.print("no trial has reported " + printable(metric) + " yet\n");
     return;
   }
   output.print(printable(metric) + " by " + printable(unit) + "\n" + plot);
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    output.print(std::string(1, sign_of(i)) + " trial " + std::to_string(count_at(curves[i].trial, "trial")) +
-                 ": " + printable(flat_text(member(curves[i].trial, "hparams"))) + "\n");
+    output.print((output.colored() ? output.paint(curve_color(i), "●") : std::string(1, sign_of(i))) +
+                 " trial " + std::to_string(count_at(curves[i].trial, "trial")) + ": " +
+                 printable(flat_text(member(curves[i].trial, "hparams"))) + "\n");
   }
 }
 

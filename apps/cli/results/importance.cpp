@@ -2,6 +2,7 @@
 
 #include "cli/client/answers.hpp"
 #include "cli/client/which.hpp"
+#include "cli/render/shapes.hpp"
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -19,10 +20,11 @@ std::string shares_text(const api::Importance& importance) {
   }
   Table table({{"HYPERPARAMETER", Table::Align::left, true},
                {"IMPORTANCE", Table::Align::right},
-               {"DEVIATION", Table::Align::right}});
+               {"DEVIATION", Table::Align::right},
+               {""}});
   for (const api::HparamShare& one : importance.hyperparameters) {
     table.add({one.name, sentences::fixed(100 * one.share, 0) + " %",
-               sentences::fixed(100 * one.deviation, 0) + " %"});
+               sentences::fixed(100 * one.deviation, 0) + " %", share_bar(one.share)});
   }
   std::string from = "from " + counted(importance.results, "result") + " of " + printable(importance.metric) +
                      " at length " + std::to_string(importance.length.value_or(0));

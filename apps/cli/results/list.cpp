@@ -15,6 +15,7 @@
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/io/files/state_home.hpp"
+#include "hpsearch/io/http/http.hpp"
 #include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
@@ -56,23 +57,28 @@ std::string best_length_text(const api::ExperimentSummary& experiment) {
   return experiment.best ? engine::amount(experiment.best->step, printable(experiment.unit)) : "";
 }
 
+Table::Column state_column(const Output& output) {
+  return {.title = "STATE", .paint = [&output](std::string_view state) { return output.paint_state(state); }};
+}
+
 std::string table_of(const Experiments& experiments, const Output& output) {
   Table table({{"ID", Align::right},
-               {"STATE"},
+               state_column(output),
                {"PROGRESS", Align::right},
                {"BEST", Align::right},
                {"AT", Align::right},
-               {"CREATED"},
-               {"OWNER"},
-               {"PROJECT"},
-               {"NAME"},
+               {"AGE", Align::right},
+               {.title = "OWNER", .drop_if_equal = true},
+               {.title = "PROJECT", .drop_if_equal = true},
+               {.title = "NAME", .may_be_cut = true, .cut_in_middle = true},
                {"TRIALS"}});
+  const double now = seconds_now();
   for (const api::ExperimentSummary& experiment : experiments) {
     table.add({std::to_string(experiment.id.number()), std::string(engine::name_of(experiment.state)),
                percent_text(experiment.progress.value_or(0)), best_text(experiment),
-               best_length_text(experiment), time_text(experiment.created_at), experiment.owner,
-               experiment.workspace + "/" + experiment.project, experiment.name,
-               states_text(experiment.trials)});
+               best_length_text(experiment), age_text(now - experiment.created_at), experiment.owner,
+               experiment.workspace + "/" + experiment.project,
+               (experiment.starred ? "* " : "") + experiment.name, states_text(experiment.trials)});
   }
   return table.empty() ? std::string("no experiments yet\n") : table.text(output.width());
 }
@@ -87,6 +93,10 @@ std::string notes_of(const Experiments& experiments, bool in_use) {
     notes += waits.empty() ? "" : name + " waits: " + waits + "\n";
     notes += experiment.state == engine::ExperimentState::paused && !reason.empty()
                  ? name + " paused itself: " + reason + "\n"
+                 : "";
+    const std::string failures = failures_text(experiment);
+    notes += experiment.state == engine::ExperimentState::active && !failures.empty()
+                 ? name + ": " + failures + "\n"
                  : "";
   }
   return notes;
@@ -163,18 +173,19 @@ std::string state_text(const SeenSearch& seen) {
 }
 
 std::string table_of_searches(const std::vector<SeenSearch>& searches, const Output& output) {
-  Table table({{"SEARCH", Align::left, true},
-               {"STATE"},
+  Table table({{.title = "SEARCH", .may_be_cut = true, .cut_in_middle = true},
+               state_column(output),
                {"PROGRESS", Align::right},
                {"BEST", Align::right},
                {"AT", Align::right},
-               {"CREATED"},
+               {"AGE", Align::right},
                {"TRIALS"}});
+  const double now = seconds_now();
   for (const SeenSearch& seen : searches) {
     if (const auto& experiment = seen.experiment) {
       table.add({seen.name, state_text(seen), percent_text(experiment->progress.value_or(0)),
-                 best_text(*experiment), best_length_text(*experiment), time_text(experiment->created_at),
-                 states_text(experiment->trials)});
+                 best_text(*experiment), best_length_text(*experiment),
+                 age_text(now - experiment->created_at), states_text(experiment->trials)});
     } else {
       table.add({seen.name, state_text(seen), "", "", "", "", seen.problem});
     }
@@ -204,9 +215,12 @@ Value json_of(std::vector<SeenSearch>& searches) {
 }
 
 std::string target_of(const ListOptions& options) {
-  return std::string("/api/v1/experiments") + (options.archived ? "?archived=true"
-                                               : options.all    ? "?archived=all"
-                                                                : "");
+  std::string target = std::string("/api/v1/experiments?archived=") + (options.archived ? "true"
+                                                                       : options.all    ? "all"
+                                                                                        : "false");
+  target += options.starred ? "&starred=true" : "";
+  target += options.label ? "&label=" + net::percent_encoded(*options.label) : "";
+  return target;
 }
 
 /// Searches of this directory don't wait long for a daemon that does not answer.
@@ -246,7 +260,8 @@ int list_daemon(const ListOptions& options, const Output& output) {
 
 int list(const ListOptions& given, const Output& output) {
   const ServerOptions& options = given.server;
-  const bool of_daemon = options.server || options.state_dir || given.archived;
+  const bool of_daemon =
+      options.server || options.state_dir || given.archived || given.starred || given.label;
   const std::vector<SearchPlace> here = of_daemon ? std::vector<SearchPlace>() : searches_here();
   const std::vector<SearchPlace> python = of_daemon ? std::vector<SearchPlace>() : searches_of_python();
   if (here.empty() && python.empty()) {

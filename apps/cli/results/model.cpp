@@ -19,9 +19,10 @@ using sentences::fixed;
 std::string importance_table(const api::Model& learnt) {
   Table table({{"HYPERPARAMETER", Table::Align::left, true},
                {"IMPORTANCE", Table::Align::right},
-               {"LENGTH SCALE", Table::Align::right}});
+               {"LENGTH SCALE", Table::Align::right},
+               {""}});
   for (const api::ModelImportance& one : learnt.hyperparameters) {
-    table.add({one.name, fixed(100 * one.share, 0) + " %", fixed(one.length_scale, 2)});
+    table.add({one.name, fixed(100 * one.share, 0) + " %", fixed(one.length_scale, 2), share_bar(one.share)});
   }
   return table.text();
 }

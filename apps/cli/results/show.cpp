@@ -38,6 +38,9 @@ std::string show_text(const api::Experiment& detail, const Output& output) {
                        (detail.smaller_is_better ? " (smaller is better)" : " (larger is better)"));
   line("progress", percent_text(detail.progress.value_or(0)));
   line("trials", states_text(detail.trials));
+  if (const std::string failures = failures_text(detail); !failures.empty()) {
+    line("failures", output.paint(Output::Color::red, failures));
+  }
   if (detail.best) {
     line("best", metric_text(detail.best->metric) + ", trial " + std::to_string(detail.best->trial.number()) +
                      " at " + engine::amount(detail.best->step, unit));
@@ -49,6 +52,9 @@ std::string show_text(const api::Experiment& detail, const Output& output) {
   line("slot time", slot_time_text(detail.slot_seconds, detail.ran_unlogged));
   if (detail.source) {
     line("begins from", source_text(*detail.source));
+  }
+  if (detail.starred || !detail.labels.empty() || !detail.note.empty()) {
+    line("annotation", annotation_text(detail.starred, detail.labels, detail.note));
   }
   line("context", printable(detail.context_directory) + context_identity(detail));
   line("waits", printable(detail.waits_for.value_or("")));

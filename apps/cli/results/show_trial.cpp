@@ -161,6 +161,9 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
   line("checkpoint",
        printable(checkpoint.path) + (checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")"));
   line("slot time", slot_time_text(trial.slot_seconds, trial.ran_unlogged));
+  if (trial.starred || !trial.labels.empty() || !trial.note.empty()) {
+    line("annotation", annotation_text(trial.starred, trial.labels, trial.note));
+  }
   out += attempts_text(shown, output);
   if (shown.failed != nullptr) {
     const bool kept = !shown.log.from.empty();

@@ -128,4 +128,16 @@ std::string cell_text(const Value& value) {
   return engine::python_text(value);
 }
 
+void sort_best_first(Value::List& trials, bool smaller_is_better) {
+  std::stable_sort(trials.begin(), trials.end(), [smaller_is_better](const Value& a, const Value& b) {
+    const Value left = column_value(a, "metric");
+    const Value right = column_value(b, "metric");
+    if (left.is_null() || right.is_null()) {
+      return !left.is_null() && right.is_null();
+    }
+    return smaller_is_better ? left.number_or(0) < right.number_or(0)
+                             : left.number_or(0) > right.number_or(0);
+  });
+}
+
 }  // namespace hpsearch::cli

@@ -31,4 +31,7 @@ namespace hpsearch::cli {
 /// A value in a cell: six significant digits; 1, 1.0, "1" and true look different.
 [[nodiscard]] std::string cell_text(const engine::Value& value);
 
+/// By the best metric; those without one last, by number.
+void sort_best_first(engine::Value::List& trials, bool smaller_is_better);
+
 }  // namespace hpsearch::cli

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/client/answers.hpp"
 #include "cli/client/trial_pages.hpp"
 #include "cli/client/which.hpp"
 #include "cli/render/shapes.hpp"
@@ -13,6 +14,7 @@
 #include "cli/verbs/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/http/http.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 
@@ -80,7 +82,7 @@ std::vector<std::string> names_in(const std::string& list) {
 }
 
 /// The query for the selected part of the list of trials.
-std::string query_of(const TrialsOptions& options) {
+std::string query_of(const TrialsOptions& options, bool best_first) {
   std::string query;
   std::string where = options.where.value_or("");
   if (!where.empty() && options.after) {
@@ -89,7 +91,8 @@ std::string query_of(const TrialsOptions& options) {
     where = "trial>" + std::to_string(*options.after);
   }
   query += where.empty() ? "" : "&where=" + net::percent_encoded(where);
-  query += options.sort ? "&sort=" + net::percent_encoded(*options.sort) : "";
+  const std::string sort = options.sort.value_or(best_first ? "metric" : "");
+  query += sort.empty() ? "" : "&sort=" + net::percent_encoded(sort);
   return query;
 }
 
@@ -112,14 +115,17 @@ std::string nonfinite_text(const Value& trial) {
 }
 
 /// The searched hyperparameters; constants and empty columns are left out.
-Table usual_table(const Value::List& list, const std::vector<std::string>& hparams, double now) {
+Table usual_table(const Value::List& list, const std::vector<std::string>& hparams, double now,
+                  const Output& output) {
   using Align = Table::Align;
   const auto any = [&list](const auto& has) { return std::any_of(list.begin(), list.end(), has); };
   const bool any_retried = any([](const Value& trial) { return count_at(trial, "attempts") > 1; });
   const bool any_contact = any([](const Value& trial) { return member(trial, "heard_at").is_number(); });
   const bool any_failed = any([](const Value& trial) { return !text_at(trial, "last_failure").empty(); });
+  const Table::Column state{.title = "STATE",
+                            .paint = [&output](std::string_view text) { return output.paint_state(text); }};
   std::vector<Table::Column> columns{{"TRIAL", Align::right},
-                                     {"STATE"},
+                                     state,
                                      {"TRAINED", Align::right},
                                      {"BEST", Align::right},
                                      {"AT", Align::right}};
@@ -186,7 +192,7 @@ void print_usual(const Value::List& list, std::vector<std::string> hparams, cons
   const double now = seconds_now();
   const std::size_t width = output.width();
   std::string left_out;
-  std::string text = usual_table(list, hparams, now).text(width);
+  std::string text = usual_table(list, hparams, now, output).text(width);
   const auto widest = [&text] {
     std::size_t most = 0;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -199,7 +205,7 @@ void print_usual(const Value::List& list, std::vector<std::string> hparams, cons
   while (width > 0 && widest() > width && !hparams.empty()) {
     left_out = printable(hparams.back()) + (left_out.empty() ? "" : ", ") + left_out;
     hparams.pop_back();
-    text = usual_table(list, hparams, now).text(width);
+    text = usual_table(list, hparams, now, output).text(width);
   }
   output.print(text);
   if (!left_out.empty()) {
@@ -219,12 +225,23 @@ int trials(const TrialsOptions& options, const Output& output) {
   const auto get = [&client](const std::string& target) { return client.get(target); };
   Value::List list;
   const auto add = [&list](const Value& trial) { list.push_back(trial); };
-  const bool in_order = !options.sort && !options.where;
-  const auto next = in_order
-                        ? each_trial(get, reached->experiment, {options.after, options.limit}, add)
-                        : each_chosen_trial(get, reached->experiment, query_of(options), options.limit, add);
+  // A table without an order has the best first. If it has no limit, all trials are read by number, which
+  // costs less.
+  const bool best_first = !options.sort && !options.after && !output.json();
+  const bool in_order = !options.sort && !options.where && !(best_first && options.limit);
+  const auto next = in_order ? each_trial(get, reached->experiment, {options.after, options.limit}, add)
+                             : each_chosen_trial(get, reached->experiment, query_of(options, best_first),
+                                                 options.limit, add);
   if (!next) {
     return output.fail(with_option_names(next.failure()));
+  }
+  if (best_first && in_order) {
+    const auto experiment =
+        read_as<api::ExperimentSummary>(client.get(experiment_target(reached->experiment)));
+    if (!experiment) {
+      return output.fail(experiment.failure());
+    }
+    sort_best_first(list, experiment->smaller_is_better);
   }
   const std::vector<std::string> searched = searched_names(list);
   const std::vector<std::string> known = column_names(list);

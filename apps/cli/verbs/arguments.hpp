@@ -24,6 +24,7 @@ struct Arguments {
   EventsOptions events;
   LogsOptions logs;
   SetOptions set;
+  AnnotateOptions annotate;
   TrialsOptions trials;
   BestOptions best;
   CompareOptions compare;

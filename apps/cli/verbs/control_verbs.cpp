@@ -25,6 +25,23 @@ void add_set(VerbBuilder& build) {
   build.add_server(verb);
 }
 
+void add_annotate(VerbBuilder& build) {
+  CLI::App& verb =
+      build.add("annotate", "Write a note, labels or a star on an experiment, or on one TRIAL of it",
+                build.about_either([&build](const Output& output) {
+                  build.given.annotate.experiment = build.experiment();
+                  build.given.annotate.trial = build.given.trial;
+                  return annotate(build.given.annotate, output);
+                }));
+  build.add_experiment_or_trial(verb);
+  AnnotateOptions& given = build.given.annotate;
+  verb.add_option("--note", given.note, "Any text; \"\" removes it");
+  verb.add_option("--label", given.labels, "Add this label; can be repeated")->check(not_empty());
+  verb.add_option("--no-label", given.removed_labels, "Remove this label; can be repeated");
+  CLI::Option* star = verb.add_flag("--star", given.star, "Mark it with a star");
+  verb.add_flag("--no-star", given.no_star, "Take the star away")->excludes(star);
+}
+
 void add_invite_verbs(VerbBuilder& build, CLI::App& group) {
   InviteOptions& given = build.given.invite;
   const auto add_verb = [&](const char* name, const char* about,
@@ -95,6 +112,7 @@ void add_control_verbs(VerbBuilder& build) {
   });
   build.add_trial(retrying, build.given.words);
   add_set(build);
+  add_annotate(build);
 }
 
 void add_following_verbs(VerbBuilder& build) {

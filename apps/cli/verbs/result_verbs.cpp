@@ -14,7 +14,8 @@ void add_trials(VerbBuilder& build) {
   });
   build.add_experiment(verb);
   verb.add_option("--sort", given.sort,
-                  "By a column, the smallest first, or -NAME, the largest first; metric: the best first");
+                  "By a column, the smallest first, or -NAME, the largest first; metric: the best first, "
+                  "as\na table is without this option");
   verb.add_option("--limit,--top", given.limit, "At most this many trials")->transform(integer_from(1));
   verb.add_option("--where", given.where,
                   "Show only trials that meet this condition, such as \"lr<0.01 and not optimizer=sgd\"");
@@ -61,6 +62,8 @@ void add_reading_verbs(VerbBuilder& build) {
   CLI::Option* archived =
       listing.add_flag("--archived", build.given.list.archived, "Only those of a daemon that are archived");
   listing.add_flag("--all", build.given.list.all, "Archived ones too")->excludes(archived);
+  listing.add_flag("--starred", build.given.list.starred, "Only those of a daemon that have a star");
+  listing.add_option("--label", build.given.list.label, "Only those of a daemon that have this label");
   build.add_server(listing);
   const auto about_one = [&build](int (*verb)(const ExperimentOptions&, const Output&)) {
     return [&build, verb](const Output& output) { return verb(build.experiment(), output); };

@@ -102,7 +102,9 @@ struct SubmitOptions {
 
 struct ListOptions {
   bool archived = false;  ///< Only archived ones …
-  bool all = false;  ///< … or these too. For a daemon; archived searches of a directory are moved away.
+  bool all = false;      ///< … or these too. For a daemon; archived searches of a directory are moved away.
+  bool starred = false;  ///< Only a daemon's with a star …
+  std::optional<std::string> label;  ///< … or with this label.
   ServerOptions server;
 };
 [[nodiscard]] int list(const ListOptions& options, const Output& output);
@@ -202,6 +204,17 @@ struct SetOptions {
   ServerOptions server;
 };
 [[nodiscard]] int set_limits(const SetOptions& options, const Output& output);
+
+struct AnnotateOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> trial;
+  std::optional<std::string> note;
+  std::vector<std::string> labels;          ///< To add …
+  std::vector<std::string> removed_labels;  ///< … and to remove.
+  bool star = false;
+  bool no_star = false;
+};
+[[nodiscard]] int annotate(const AnnotateOptions& options, const Output& output);
 
 struct ExplainOptions {
   std::vector<std::string> which;  ///< [EXPERIMENT] TRIAL

@@ -26,7 +26,7 @@ std::optional<engine::ExperimentId> changed_experiment(const engine::EventBody& 
         if constexpr (is_one_of<Event, engine::ExperimentCreated, engine::ExperimentPaused,
                                 engine::ExperimentResumed, engine::LimitsChanged, engine::ExperimentReopened,
                                 engine::ProgramChanged, engine::ExperimentArchived,
-                                engine::ExperimentUnarchived, engine::ExperimentDeleted,
+                                engine::ExperimentUnarchived, engine::ExperimentDeleted, engine::Annotated,
                                 engine::ExperimentStopping, engine::ExperimentEnded>) {
           return event.experiment;
         } else {

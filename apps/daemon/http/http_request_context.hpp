@@ -175,8 +175,9 @@ inline constexpr std::string_view page_paths = "/{page}";
 /// For a route that accepts any query.
 inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text, "Anything."}};
 
-[[nodiscard]] std::array<std::span<const Route>, 24> all_routes() noexcept;
+[[nodiscard]] std::array<std::span<const Route>, 25> all_routes() noexcept;
 [[nodiscard]] std::span<const Route> access_routes() noexcept;
+[[nodiscard]] std::span<const Route> annotation_routes() noexcept;
 [[nodiscard]] std::span<const Route> ask_routes() noexcept;
 [[nodiscard]] std::span<const Route> bulk_routes() noexcept;
 [[nodiscard]] std::span<const Route> checkpoint_routes() noexcept;

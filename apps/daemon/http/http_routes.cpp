@@ -238,7 +238,7 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
 
 }  // namespace
 
-std::array<std::span<const Route>, 24> all_routes() noexcept {
+std::array<std::span<const Route>, 25> all_routes() noexcept {
   return {daemon_routes(),     access_routes(),
           session_routes(),    usage_routes(),
           worker_routes(),     queue_routes(),
@@ -250,7 +250,8 @@ std::array<std::span<const Route>, 24> all_routes() noexcept {
           file_routes(),       invite_routes(),
           kept_routes(),       checkpoint_routes(),
           context_routes(),    ask_routes(),
-          page_routes(),       workspace_routes()};
+          annotation_routes(), page_routes(),
+          workspace_routes()};
 }
 
 ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {

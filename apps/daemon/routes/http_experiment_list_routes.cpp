@@ -86,12 +86,14 @@ bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecor
   };
   const std::string_view states = request.query_or("state", {});
   const std::string_view label = request.query_or("label", {});
+  const std::string_view starred = request.query_or("starred", {});
+  const std::vector<std::string>& labels = record.annotation.labels;
   if (!wants(request, record.archived) ||
       !(states.empty() || is_one_of(states, engine::name_of(record.state))) ||
       !fits("workspace", config.workspace) || !fits("project", config.project) ||
       !fits("searcher", config.searcher.name) || !fits("owner", record.owner) ||
-      !(label.empty() ||
-        std::find(config.labels.begin(), config.labels.end(), label) != config.labels.end())) {
+      !(label.empty() || std::find(labels.begin(), labels.end(), label) != labels.end()) ||
+      (!starred.empty() && (starred == "true") != record.annotation.starred)) {
     return false;
   }
   const std::string words = in_small_letters(request.query_or("q", {}));
@@ -99,7 +101,7 @@ bool is_asked_for(const net::HttpRequest& request, const engine::ExperimentRecor
     return in_small_letters(text).find(words) != std::string::npos;
   };
   return words.empty() || has_words(config.name) || has_words(config.description) ||
-         std::any_of(config.labels.begin(), config.labels.end(), has_words);
+         has_words(record.annotation.note) || std::any_of(labels.begin(), labels.end(), has_words);
 }
 
 /// Lists the experiments that the query selects, in its order. O(experiments · log experiments).
@@ -175,7 +177,8 @@ void list_chosen(RequestContext& request_context, const Call& call) {
 }
 
 void list(RequestContext& request_context, Call call) {
-  for (const char* choice : {"state", "workspace", "project", "label", "searcher", "owner", "q", "sort"}) {
+  for (const char* choice :
+       {"state", "workspace", "project", "label", "starred", "searcher", "owner", "q", "sort"}) {
     if (!call.request.query_or(choice, {}).empty()) {
       list_chosen(request_context, call);
       return;
@@ -202,6 +205,7 @@ void list(RequestContext& request_context, Call call) {
 }
 
 constexpr std::string_view archived_choices[] = {"false", "true", "all"};
+constexpr std::string_view starred_choices[] = {"false", "true"};
 constexpr QueryParameter experiments_query[] = {
     {"archived", QueryParameter::Kind::choice,
      "true: only those that are archived; all: these too. Without it, those that are not.", 0, 0,
@@ -210,9 +214,12 @@ constexpr QueryParameter experiments_query[] = {
     {"workspace", QueryParameter::Kind::text, "Only those of this workspace."},
     {"project", QueryParameter::Kind::text, "Only those of this project."},
     {"label", QueryParameter::Kind::text, "Only those with this label."},
+    {"starred", QueryParameter::Kind::choice, "true: only those with a star; false: only those without.", 0,
+     0, starred_choices},
     {"searcher", QueryParameter::Kind::text, "Only those with this searcher."},
     {"owner", QueryParameter::Kind::text, "Only those of this user."},
-    {"q", QueryParameter::Kind::text, "Only those whose name, description or labels have this in them."},
+    {"q", QueryParameter::Kind::text,
+     "Only those whose name, description, labels or note have this in them."},
     {"sort", QueryParameter::Kind::text, "Names with commas between: name,-created_at."},
     after_position,
     page_limit,

@@ -88,6 +88,8 @@ std::optional<TrialPlace> history_of(const engine::Event& event) {
         }
         if constexpr (requires { body.key.experiment; }) {
           return TrialPlace{body.key.experiment, body.key.trial};
+        } else if constexpr (requires { body.trial.has_value(); }) {
+          return body.trial ? std::optional(TrialPlace{body.experiment, *body.trial}) : std::nullopt;
         } else if constexpr (requires { body.trial; }) {
           return TrialPlace{body.experiment, body.trial};
         } else {

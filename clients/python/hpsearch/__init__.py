@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ._functions.search_callbacks import SearchCallback, StopSearch, stop_after, stop_at, stop_on_plateau
     from ._functions.snapshot import Snapshot
     from ._functions.spaces import choice, const, int, loguniform, quniform, uniform
+    from ._client.annotation import Annotation
     from ._client.files import TrialFile
     from ._client.trials import Explanation, TrialView
     from ._functions.tune import tune
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 # Where the names are that are imported when they are first used.
 _LATER = {
     "aio": "", "optuna": "",
+    "Annotation": "_client.annotation",
     "Checkpoint": "_checkpoint",
     "Client": "_client.client",
     "Experiment": "_client.experiment",
@@ -82,7 +84,7 @@ _LATER = {
 }
 
 __all__ = [
-    "__version__", "AccessDenied", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
+    "__version__", "AccessDenied", "Annotation", "BadRequest", "CONTINUE", "Checkpoint", "Client", "Conflict", "Directive", "Disconnected",
     "Experiment", "ExperimentCanceled", "ExperimentFailed", "Explanation", "FunctionTrial", "IncompatibleDaemon",
     "InvalidHyperparameters", "Local", "LocalSearch", "NotFound", "PAUSE", "Pause", "Problem", "ProblemItem", "Refused", "STOP", "Search",
     "SearchCallback", "Snapshot", "Stop", "StopSearch", "TrialFile", "TrialInfo", "TrialView", "Unreachable", "WrongState", "aio", "asha",

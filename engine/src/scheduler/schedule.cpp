@@ -442,6 +442,17 @@ std::string note_of_end(const ExperimentRecord& record, const std::string& note)
          amount(furthest, record.config.unit);
 }
 
+/// Why a trial failed, with the last line of its log.
+std::string why_it_failed(const TrialRecord& trial) {
+  const std::string detail = trial.reason.detail();
+  const std::string failure = trial.last_failure ? *trial.last_failure : "";
+  const std::string exit = failure.substr(0, failure.find('\n'));
+  if (!detail.starts_with(exit)) {
+    return detail;  // Its last attempt did not fail.
+  }
+  return failure_in_one_line(exit, failure.substr(exit.size())) + detail.substr(exit.size());
+}
+
 /// Ends the experiment if nothing of it runs and nothing more is wanted. All that can be closed is.
 void end_if_over(Step& step, const ExperimentRecord& record) {
   if (!record.running.empty()) {
@@ -462,10 +473,8 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
   if (finished->problem) {
     stop_experiment(step, record.id, ExperimentState::failed, false, *finished->problem);
   } else if (every_trial_failed(record)) {
-    const TrialRecord& last = record.trials.back();
-    const std::string detail = last.reason.detail();
-    const std::string cause = detail.empty() && last.last_failure ? *last.last_failure : detail;
-    step.emit(ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
+    step.emit(ExperimentEnded{record.id, ExperimentState::failed,
+                              "every trial failed; the last: " + why_it_failed(record.trials.back())});
   } else if (has_only_failed(record)) {
     step.emit(ExperimentEnded{record.id, ExperimentState::failed, "no trial came to anything"});
   } else {

@@ -1,10 +1,21 @@
 #include "hpsearch/engine/space/formula.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "space/leaves.hpp"
 
 namespace hpsearch::engine {
+namespace {
+
+/// A list also has the value of each of its members: labels = good.
+bool has(const Value& value, const Value& asked) {
+  const Value::List* list = value.as_list();
+  return value == asked || same_number(value, asked) ||
+         (list != nullptr && std::find(list->begin(), list->end(), asked) != list->end());
+}
+
+}  // namespace
 
 double Formula::number(const Lookup& lookup) const {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -16,8 +27,7 @@ double Formula::number(const Lookup& lookup) const {
     } else if (const auto* read = std::get_if<Read>(&instruction)) {
       stack.push_back(lookup(read->name).number_or(none));
     } else if (const auto* is = std::get_if<Is>(&instruction)) {
-      const Value value = lookup(is->name);
-      stack.push_back(value == is->value || same_number(value, is->value) ? 1 : 0);
+      stack.push_back(has(lookup(is->name), is->value) ? 1 : 0);
     } else if (const auto* unary = std::get_if<Unary>(&instruction)) {
       stack.back() = (*unary)(stack.back());
     } else {

@@ -30,6 +30,15 @@ TEST(BraillePlot, OnePointAndLevelLinesAreDrawn) {
   EXPECT_EQ(braille_plot({{0, 2}, {5, 2}}, 3, 1).front(), "⠤⠤⠤");
 }
 
+TEST(BraillePlot, CellsOfSeveralCurvesBelongToTheFirstThatHasADotThere) {
+  const auto cells = braille_cells({{{0, 0}, {9, 0}}, {{0, 0}, {9, 9}}}, 10, 4);
+  ASSERT_EQ(cells.size(), 4U);
+  EXPECT_EQ(cells[3][0].curve, 0U) << "both begin here";
+  EXPECT_EQ(cells[3][9].curve, 0U);
+  EXPECT_EQ(cells[0][9].curve, 1U);
+  EXPECT_FALSE(cells[0][0].curve);
+}
+
 TEST(BraillePlot, NothingIsDrawnWithoutPoints) {
   EXPECT_TRUE(braille_plot({}, 10, 10).empty());
   EXPECT_TRUE(braille_plot({{0, 1}}, 0, 10).empty());

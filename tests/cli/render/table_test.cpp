@@ -41,5 +41,27 @@ TEST(Table, CutsTheWidestOfTheAllowedColumns) {
       << "no narrower than twelve";
 }
 
+TEST(Table, CutsNamesInTheMiddleAndLeavesOutColumnsWhoseCellsAreAllEqual) {
+  Table table({{"ID"},
+               {.title = "OWNER", .drop_if_equal = true},
+               {.title = "NAME", .may_be_cut = true, .cut_in_middle = true},
+               {.title = "PROJECT", .drop_if_equal = true}});
+  table.add({"1", "ann", "resnet-50-with-augmentation-a", "vision"});
+  table.add({"2", "ann", "resnet-50-with-augmentation-b", "speech"});
+  EXPECT_EQ(table.text(26),
+            "ID  NAME          PROJECT\n"
+            "1   resne...on-a  vision\n"
+            "2   resne...on-b  speech\n");
+}
+
+TEST(Table, PaintsCellsAndNoTitle) {
+  Table table(
+      {{.title = "STATE", .paint = [](std::string_view text) { return "<" + std::string(text) + ">"; }},
+       {"N", Table::Align::right}});
+  table.add({"FAILED", "1"});
+  table.add({"OK", "12"});
+  EXPECT_EQ(table.text(), "STATE    N\n<FAILED>   1\n<OK>      12\n");
+}
+
 }  // namespace
 }  // namespace hpsearch::cli

@@ -183,6 +183,16 @@ class PythonClient(harness.Case):
         experiment.kill()
         with self.assertRaises(hp.ExperimentCanceled):
             experiment.wait()
+        experiment.annotate(note="too slow", labels=["wide", "again"])
+        experiment.annotate(starred=True)
+        self.assertEqual(repr(experiment.annotation),
+                         "Annotation(note='too slow', labels=('again', 'wide'), starred=True)")
+        trial = experiment.trials[0]
+        trial.annotate(labels=["odd"])
+        self.assertEqual([one.number for one in experiment.trials.select("labels = odd")], [0])
+        self.assertEqual(trial.refresh().annotation.labels, ("odd",))
+        with self.assertRaisesRegex(hp.BadRequest, "note has 10001 bytes; it may have 10000"):
+            experiment.annotate(note="x" * 10_001)
         other = self.client.submit(self.described(), context=self.context)
         other.cancel()
         with self.assertRaises(hp.ExperimentCanceled):

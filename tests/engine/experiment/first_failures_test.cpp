@@ -119,10 +119,53 @@ TEST_F(FirstFailures, TwoTrialsAreTriedAgainIfThereAreNoOthers) {
   EXPECT_EQ(record().state, ExperimentState::failed);
   EXPECT_EQ(cluster.trial(id, 0).attempts, 2U);
   EXPECT_EQ(cluster.trial(id, 1).attempts, 2U);
-  EXPECT_EQ(record().reason,
-            "every trial failed; the last: exit status 1; it failed twice in the same way before its first "
-            "report");
+  EXPECT_EQ(
+      record().reason,
+      "every trial failed; the last: exit status 1: ModuleNotFoundError: No module named 'numpi'; it failed "
+      "twice in the same way before its first report");
   cluster.expect_replayable();
+}
+
+TEST_F(FirstFailures, AttemptsThatFailForOneCauseAreCountedWhereverTheyFail) {
+  begin(3, random_config(40, 3));
+  EXPECT_EQ(record().failure_causes.most_common(), nullptr);
+  const std::string memory = "CUDA out of memory: 512 MiB\n";
+  for (std::uint64_t step = 1; step <= 2; ++step) {
+    const AttemptKey key = cluster.attempts.begin()->first;
+    cluster.report(key, step, 0.5);
+    fail(key, step == 1 ? memory : "CUDA out of memory: 640 MiB\n");
+    if (step == 1) {
+      EXPECT_EQ(record().failure_causes.most_common(), nullptr) << "one failure is none of several";
+    }
+  }
+  fail(cluster.attempts.begin()->first);
+  const FailureCauses::Cause* cause = record().failure_causes.most_common();
+  ASSERT_NE(cause, nullptr);
+  EXPECT_EQ(cause->attempts, 2U);
+  EXPECT_EQ(cause->why, "exit status 1: CUDA out of memory: 640 MiB");
+  cluster.step(PauseExperiment{id});
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(record().failure_causes.most_common(), nullptr) << "a user has looked at them";
+  cluster.expect_replayable();
+}
+
+TEST(FailureCauses, TheMostFrequentCauseStaysAndTheRarestOneIsForgotten) {
+  FailureCauses causes;
+  for (int i = 0; i < 3; ++i) {
+    causes.note("often", "often " + std::to_string(i), TrialNumber(static_cast<std::uint64_t>(i)));
+  }
+  for (std::size_t i = 0; i < 2 * FailureCauses::most; ++i) {
+    causes.note(std::to_string(i), "once", TrialNumber(9));
+  }
+  EXPECT_EQ(causes.causes().size(), FailureCauses::most);
+  ASSERT_NE(causes.most_common(), nullptr);
+  EXPECT_EQ(causes.most_common()->why, "often 2");
+  EXPECT_EQ(causes.most_common()->trial, TrialNumber(2));
+  causes.note("later", "later", TrialNumber(4));
+  causes.note("later", "later", TrialNumber(5));
+  EXPECT_EQ(causes.most_common()->attempts, 3U);
+  causes.note("later", "later", TrialNumber(6));
+  EXPECT_EQ(causes.most_common()->why, "later") << "of two alike the later one";
 }
 
 TEST_F(FirstFailures, OneFailurePausesTheSearchIfTheFileNamesOne) {

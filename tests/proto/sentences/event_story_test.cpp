@@ -67,8 +67,20 @@ TEST_F(Story, ShowsTheUserOfARequest) {
             "slot_hours_per_30d none");
 }
 
+TEST_F(Story, ShowsWhatUsersWrite) {
+  EXPECT_EQ(tell(Annotated{.experiment = ExperimentId(1),
+                           .note = "odd",
+                           .labels = {"a", "b"},
+                           .starred = true,
+                           .actor = "ann"}),
+            "the experiment was annotated by ann; starred; labels a, b; note: odd");
+  EXPECT_EQ(tell(Annotated{.experiment = ExperimentId(1), .trial = TrialNumber(3)}), "trial 3 was annotated");
+}
+
 TEST_F(Story, ShowsThatATrialWaitsForPromotion) {
   EXPECT_MESSAGE(tell(TrialQueued{ExperimentId(1), TrialNumber(3)}));
+  EXPECT_EQ(tell(TrialQueued{ExperimentId(1), TrialNumber(3), /*judged=*/true}), "")
+      << "the verdict that follows has a line of its own";
 }
 
 TEST_F(Story, ShowsWhyATrialWasCreated) {

@@ -81,6 +81,26 @@ TEST(Columns, PiecesReadWhileTrialsChangeAreOfTheLastMoment) {
   }
 }
 
+TEST(Columns, ConditionsFindTrialsByWhatUsersWrote) {
+  SmallSearch search(SmallSearch::halving(50));
+  while (!search.over()) {
+    search.advance();
+  }
+  search.annotate(3, {"good", "wide"}, true);
+  search.annotate(7, {"good"}, false);
+  const auto found = [&search](const std::string& where) {
+    const Columns columns =
+        read_at_once(search, asked("trial,labels,starred", where), search.engine().last_instant());
+    return columns.rows;
+  };
+  EXPECT_EQ(found("labels = good"), 2U);
+  EXPECT_EQ(found("labels = wide"), 1U);
+  EXPECT_EQ(found("labels = bad"), 0U);
+  EXPECT_EQ(found("starred = true"), 1U);
+  EXPECT_EQ(found("starred = false"), 49U);
+  EXPECT_EQ(found("labels = good and not starred = true"), 1U);
+}
+
 TEST(Columns, BytesHoldTheSameNumbersAsJson) {
   SmallSearch search(SmallSearch::halving(50));
   while (!search.over()) {

@@ -57,6 +57,13 @@ class SmallSearch {
                       {"max_trials", trials},    {"max_concurrent_trials", 0}};
   }
 
+  void annotate(std::uint64_t trial, std::vector<std::string> labels, bool starred) {
+    step(engine::Annotate{.experiment = engine::ExperimentId(1),
+                          .trial = engine::TrialNumber(trial),
+                          .labels = std::move(labels),
+                          .starred = starred});
+  }
+
   [[nodiscard]] bool over() const { return programs_.empty(); }
   [[nodiscard]] const engine::ExperimentRecord& record() const {
     return *engine_.find(engine::ExperimentId(1));

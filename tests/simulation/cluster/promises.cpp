@@ -177,7 +177,7 @@ void Promises::note(const engine::Event& event) {
               [](const auto& body) -> std::string {
                 if constexpr (requires { body.key.experiment; }) {
                   return " of " + spelled(body.key);
-                } else if constexpr (requires { body.trial; }) {
+                } else if constexpr (requires { body.trial.number(); }) {
                   return " of experiment " + std::to_string(body.experiment.number()) + " trial " +
                          std::to_string(body.trial.number());
                 } else {

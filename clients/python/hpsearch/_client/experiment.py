@@ -7,6 +7,7 @@ import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import frames as _frames
+from .annotation import Annotation, annotate
 from .columns import MEDIA_TYPE, in_32_bits, read_columns, with_user_attrs
 from .files import user_attrs_of
 from .notebook import card_of, show_card
@@ -280,6 +281,19 @@ class Experiment:
                 raise TypeError("set() has no limit {!r}; there are {}".format(
                     name, ", ".join(one for names in _LIMITS.values() for one in names)))
         return Snapshot(self._transport.ask("PATCH", self._path, body=body).json())
+
+    @property
+    def annotation(self) -> Annotation:
+        """What users wrote about it: note, labels, starred."""
+        return Annotation(self._read(""))
+
+    def annotate(self, *, note: Optional[str] = None, labels: Optional[Sequence[str]] = None,
+                 starred: Optional[bool] = None) -> Annotation:
+        """Writes a note of at most 10,000 bytes, labels or a star. What is None stays; `labels` are all that it has then.
+
+        BadRequest: a text is too long. No decision of the search depends on them.
+        """
+        return annotate(self._transport, self._path, note, labels, starred)
 
     # --- showing ---
 

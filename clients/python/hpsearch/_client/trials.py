@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 from .._checkpoint import Checkpoint
 from .._problems import NotFound
 from .._functions.snapshot import number_of
+from .annotation import Annotation, annotate
 from .files import TrialFile, files_of, user_attrs_of
 from .stream import follow
 from .transport import Transport
@@ -159,6 +160,21 @@ class TrialView:
     def user_attrs(self) -> Dict[str, Any]:
         """What its function gave to trial.set_user_attr(), as of its last attempt that ended."""
         return user_attrs_of(self._transport, self._experiment, [self.number]).get(self.number, {})
+
+    @property
+    def annotation(self) -> Annotation:
+        """What users wrote about it: note, labels, starred."""
+        return Annotation(self.raw)
+
+    def annotate(self, *, note: Optional[str] = None, labels: Optional[Sequence[str]] = None,
+                 starred: Optional[bool] = None) -> Annotation:
+        """Writes a note of at most 10,000 bytes, labels or a star. What is None stays; `labels` are all that it has then.
+
+        BadRequest: a text is too long.
+        """
+        written = annotate(self._transport, self._path(), note, labels, starred)
+        self.raw = dict(self.raw, note=written.note, labels=list(written.labels), starred=written.starred)
+        return written
 
     def stop(self) -> None:
         """Stops it and keeps its result. WrongState: it has ended."""

@@ -31,6 +31,24 @@ export interface components {
             /** @description Number of its workers. */
             readonly workers: number;
         };
+        /** @description What users wrote about an experiment or a trial. */
+        readonly Annotation: {
+            /** @description Its labels, ascending. */
+            readonly labels: readonly string[];
+            /** @description Text that users wrote about it; "" if there is none. */
+            readonly note: string;
+            /** @description Whether it has a star. */
+            readonly starred: boolean;
+        };
+        /** @description The parts of an annotation that change. */
+        readonly AnnotationChange: {
+            /** @description All labels, at most 50 of at most 100 bytes. */
+            readonly labels?: readonly string[];
+            /** @description Any text of at most 10,000 bytes. */
+            readonly note?: string;
+            /** @description Whether it has a star. */
+            readonly starred?: boolean;
+        };
         /** @description An OpenAPI document. */
         readonly ApiDescription: {
             /** @description All schemas and shared parts. */
@@ -274,6 +292,15 @@ export interface components {
             /** @description Number of trials of the experiment. */
             readonly total: number;
         };
+        /** @description Why most failed attempts of an experiment failed. */
+        readonly CommonFailure: {
+            /** @description Number of attempts that failed in this way, 2 or more. */
+            readonly attempts: number;
+            /** @description Number of the trial that failed last in this way. */
+            readonly trial: number;
+            /** @description How its attempt ended, and the last line of its log. */
+            readonly why: string;
+        };
         /** @description A length at which trials are compared. */
         readonly ComparedLength: {
             /** @description Length at which trials can be compared. */
@@ -437,6 +464,8 @@ export interface components {
             readonly archived: boolean;
             /** @description The best result so far; null if there is none. */
             readonly best: components["schemas"]["BestResult"] | null;
+            /** @description The cause that failed most attempts since the start or the last resumption; null if none failed two. */
+            readonly common_failure: components["schemas"]["CommonFailure"] | null;
             /** @description Size of the packed context. */
             readonly context_bytes: number;
             /** @description SHA-256 of the packed context; "": workers use `context_directory` itself. */
@@ -459,7 +488,7 @@ export interface components {
             readonly first_lease_at: number | null;
             /** @description ID of the experiment. */
             readonly id: number;
-            /** @description Labels of the experiment file. */
+            /** @description Its labels: those of the experiment file, until a user changes them. */
             readonly labels: readonly string[];
             /** @description When slots were released last; null before. */
             readonly last_release_at: number | null;
@@ -475,6 +504,8 @@ export interface components {
             readonly metric: string;
             /** @description Name of the experiment. */
             readonly name: string;
+            /** @description Text that users wrote about it; "" if there is none. */
+            readonly note: string;
             /** @description Notes about how its programs report, one of each kind. */
             readonly notes: readonly components["schemas"]["Note"][];
             /** @description Name of the user or token that submitted it; "": not recorded. */
@@ -499,6 +530,8 @@ export interface components {
             readonly smaller_is_better: boolean;
             /** @description The checkpoint with which its trials start; null if there is none. */
             readonly source: components["schemas"]["SourceCheckpoint"] | null;
+            /** @description Whether a user marked it with a star. */
+            readonly starred: boolean;
             /**
              * @description State of the experiment.
              * @enum {string}
@@ -530,13 +563,15 @@ export interface components {
             readonly archived: boolean;
             /** @description The best result so far; null if there is none. */
             readonly best: components["schemas"]["BestResult"] | null;
+            /** @description The cause that failed most attempts since the start or the last resumption; null if none failed two. */
+            readonly common_failure: components["schemas"]["CommonFailure"] | null;
             /** @description When it was submitted. */
             readonly created_at: number;
             /** @description When it ended; null before. */
             readonly ended_at: number | null;
             /** @description ID of the experiment. */
             readonly id: number;
-            /** @description Labels of the experiment file. */
+            /** @description Its labels: those of the experiment file, until a user changes them. */
             readonly labels: readonly string[];
             /** @description Longest length of a trial. */
             readonly max_length: components["schemas"]["Count"];
@@ -544,6 +579,8 @@ export interface components {
             readonly metric: string;
             /** @description Name of the experiment. */
             readonly name: string;
+            /** @description Text that users wrote about it; "" if there is none. */
+            readonly note: string;
             /** @description Name of the user or token that submitted it; "": not recorded. */
             readonly owner: string;
             /** @description Share of the planned search that is done, 0 to 1; never decreases. */
@@ -556,6 +593,8 @@ export interface components {
             readonly searcher: string;
             /** @description Whether smaller metrics are better. */
             readonly smaller_is_better: boolean;
+            /** @description Whether a user marked it with a star. */
+            readonly starred: boolean;
             /**
              * @description State of the experiment.
              * @enum {string}
@@ -1750,6 +1789,8 @@ export interface components {
             readonly hparams: Record<string, unknown>;
             /** @description ID of the trial across all experiments. */
             readonly id: number;
+            /** @description Labels that users gave it. */
+            readonly labels: readonly string[];
             /** @description Cause and last log lines of its last failed attempt; "" if none failed. */
             readonly last_failure: string;
             /** @description Length that the trial is asked to train to. */
@@ -1758,6 +1799,8 @@ export interface components {
             readonly log_problem?: string | null;
             /** @description The last metric that it reported; null if there is none. */
             readonly metric: components["schemas"]["Metric"] | null;
+            /** @description Text that users wrote about it; "" if there is none. */
+            readonly note: string;
             /** @description Whether the store was restored before the trial was closed; `trained` and `slot_seconds` may lack attempts then. */
             readonly ran_unlogged: boolean;
             /** @description Highest step that it reported. */
@@ -1768,6 +1811,8 @@ export interface components {
             readonly restarts: number;
             /** @description Slots times time under lease, until now. */
             readonly slot_seconds: number;
+            /** @description Whether a user marked it with a star. */
+            readonly starred: boolean;
             /**
              * @description State of the trial.
              * @enum {string}
@@ -2035,6 +2080,8 @@ export interface components {
     pathItems: never;
 }
 export type Allocation = components['schemas']['Allocation'];
+export type Annotation = components['schemas']['Annotation'];
+export type AnnotationChange = components['schemas']['AnnotationChange'];
 export type ApiDescription = components['schemas']['ApiDescription'];
 export type AskedTrial = components['schemas']['AskedTrial'];
 export type AskedTrials = components['schemas']['AskedTrials'];
@@ -2053,6 +2100,7 @@ export type CheckpointFiles = components['schemas']['CheckpointFiles'];
 export type CheckpointPage = components['schemas']['CheckpointPage'];
 export type ColumnField = components['schemas']['ColumnField'];
 export type Columns = components['schemas']['Columns'];
+export type CommonFailure = components['schemas']['CommonFailure'];
 export type ComparedLength = components['schemas']['ComparedLength'];
 export type Count = components['schemas']['Count'];
 export type CreatedExperiment = components['schemas']['CreatedExperiment'];

@@ -7,6 +7,7 @@ import {toneOf} from "./state_mark";
 /// The time an experiment still needs at its present pace, in seconds.
 export function timeLeft(experiment: ExperimentSummary, now: number): number | undefined {
     const {progress, created_at: since, state} = experiment;
+    if (experiment.best === null) return undefined; // Failed trials are no pace.
     if (state !== "ACTIVE" || progress === null || progress < 0.02 || progress >= 1) return undefined;
     return ((now - since) * (1 - progress)) / progress;
 }

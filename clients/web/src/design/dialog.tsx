@@ -27,6 +27,8 @@ export interface Field {
     readonly initial?: string;
     readonly required?: boolean;
     readonly number?: boolean;
+    /// Several lines.
+    readonly long?: boolean;
     readonly choices?: readonly {readonly value: string; readonly text: string}[];
     readonly note?: string;
 }
@@ -134,6 +136,8 @@ function Ask({question}: {question: Question}) {
                                     </option>
                                 ))}
                             </select>
+                        ) : field.long ? (
+                            <textarea class="textarea" rows={5} value={values[field.name]} onInput={set(field.name)} />
                         ) : field.number ? (
                             <input class="input" type="number" min="0" step="1" value={values[field.name]} onInput={set(field.name)} />
                         ) : (

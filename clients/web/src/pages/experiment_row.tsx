@@ -2,13 +2,13 @@
 import type {ExperimentSummary} from "../api/shapes";
 import {t} from "../i18n/texts";
 import {amount} from "../i18n/amount";
-import {formatAgo, formatNumber, formatTime, plain, shortened} from "../i18n/format";
+import {formatAgo, formatNumber, formatTime, shortened} from "../i18n/format";
 import type {ToldApart} from "../i18n/names";
 import {Link} from "../design/link";
 import {Shared} from "../design/told_name";
 import {StateMark} from "../design/state_mark";
 import {Progress, TrialBar} from "../design/bars";
-import {hasFailed} from "./failed_search";
+import {troubleOf} from "./failed_search";
 
 /// Longer names give up what they share with others of the list.
 export const nameLetters = 48;
@@ -26,6 +26,7 @@ interface RowProps {
 
 export function Row({each, told, chosen, choose, now}: RowProps) {
     const name = nameOf(each);
+    const trouble = troubleOf(each);
     const place = [each.workspace, each.project].filter((part) => part && part !== "default").join(" / ");
     return (
         <tr data-row class={chosen ? "chosen" : ""}>
@@ -34,6 +35,11 @@ export function Row({each, told, chosen, choose, now}: RowProps) {
             </td>
             <td class="name-cell">
                 <Link to={`e/${each.id}`} class="strong row-name" data-open title={name}>
+                    {each.starred && (
+                        <span role="img" class="star" aria-label={t("annotation.starred")}>
+                            ★{" "}
+                        </span>
+                    )}
                     {told?.own ?? name}
                 </Link>
                 <Shared told={told} />
@@ -48,7 +54,7 @@ export function Row({each, told, chosen, choose, now}: RowProps) {
                         </span>
                     ))}
                 </span>
-                {hasFailed(each) && <span class="row-sub bad">{shortened(plain(each.reason), 120)}</span>}
+                {trouble !== undefined && <span class="row-sub bad">{shortened(trouble, 120)}</span>}
             </td>
             <td>
                 <StateMark state={each.state} />

@@ -104,6 +104,7 @@ export default function Experiments({query}: PageProps) {
     const q = query.get("q") ?? "";
     const workspace = query.get("workspace") ?? "";
     const archived = query.get("archived") === "yes";
+    const starred = query.get("starred") === "yes";
     const list = useResource<List>(`experiments?pages=${pages}${archived ? "&archived" : ""}`, {
         topic: "experiments",
         ...(archived ? {} : {merge: merged}),
@@ -118,12 +119,15 @@ export default function Experiments({query}: PageProps) {
         const needle = q.toLowerCase();
         return all
             .filter((each) => workspace === "" || each.workspace === workspace)
+            .filter((each) => !starred || each.starred)
             .filter(
                 (each) =>
                     needle === "" ||
-                    [each.name, each.searcher, each.owner, String(each.id), ...each.labels].some((text) => text.toLowerCase().includes(needle)),
+                    [each.name, each.searcher, each.owner, each.note, String(each.id), ...each.labels].some((text) =>
+                        text.toLowerCase().includes(needle),
+                    ),
             );
-    }, [all, q, workspace]);
+    }, [all, q, workspace, starred]);
     const shown = useMemo(
         () => found.filter((each) => wanted.length === 0 || wanted.includes(each.state)).sort(compareBy(sort)),
         [found, wanted.join(), sort],
@@ -173,6 +177,11 @@ export default function Experiments({query}: PageProps) {
                                         );
                                     })}
                                 </div>
+                                {(starred || all.some((each) => each.starred)) && (
+                                    <button class="chip" aria-pressed={starred} onClick={() => query.set({starred: starred ? "" : "yes"})}>
+                                        ★ {t("annotation.starred")}
+                                    </button>
+                                )}
                                 {isServed("/experiments/{experiment}/archive", "post") && (
                                     <button class="chip" aria-pressed={archived} onClick={() => query.set({archived: archived ? "" : "yes"})}>
                                         {t("list.archived_only")}
@@ -209,7 +218,7 @@ export default function Experiments({query}: PageProps) {
                             </div>
                             {shown.length === 0 ? (
                                 <Empty title={t("list.nothing_found")}>
-                                    <button class="button" onClick={() => query.set({q: "", state: "", archived: ""})}>
+                                    <button class="button" onClick={() => query.set({q: "", state: "", archived: "", starred: ""})}>
                                         {t("list.clear")}
                                     </button>
                                 </Empty>

@@ -31,6 +31,7 @@ export const pageState = {
         q: anything,
         workspace: anything,
         archived: word("yes"),
+        starred: word("yes"),
         sort: order(word(...experimentOrders)),
     },
     new: {fork: whole, points: list(whole), narrow: where((value) => /^\{.*\}$/s.test(value)), mode: word("advanced")},

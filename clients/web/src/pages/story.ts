@@ -113,6 +113,12 @@ export class Story {
                 ];
             case "experiment_archived":
                 return [t("story.archived"), "experiment"];
+            case "annotated": {
+                const labels = Array.isArray(event["labels"]) ? event["labels"].map(textOf).join(", ") : "";
+                const parts = [event["starred"] === true ? "★" : "", labels, textOf(event["note"])].filter((part) => part !== "");
+                const text = event["trial"] === undefined ? t("story.annotated") : t("story.annotated_trial", {trial});
+                return [text + colon(parts.join("; ")), "experiment"];
+            }
             case "experiment_unarchived":
                 return [t("story.unarchived"), "experiment"];
             case "trial_retried":
@@ -148,7 +154,7 @@ export class Story {
             case "trial_paused":
                 return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
             case "trial_queued":
-                return [t("story.queued", {trial}), "attempt"];
+                return event["judged"] === true ? undefined : [t("story.queued", {trial}), "attempt"];
             case "trial_ended":
                 return [
                     t("story.ended", {trial, state: tWord("state", textOf(event["state"]))}) + this.where(trial) + colon(reasonText(event["reason"])),

@@ -14,4 +14,7 @@ export const extraFields = [
     "worker",
     "reason",
     "failure",
+    "starred",
+    "labels",
+    "note",
 ] as const;

@@ -26,6 +26,9 @@ const labels: Readonly<Record<string, TextKey>> = {
     ended_at: "column.ended_at",
     worker: "column.worker",
     failure: "column.failure",
+    starred: "column.starred",
+    labels: "column.labels",
+    note: "column.note",
     reason: "column.reason",
     nonfinite: "column.nonfinite",
 };
@@ -84,6 +87,7 @@ function cellOf(columns: Columns, column: Column, experiment: number, row: numbe
     if (value === undefined) return <span class="muted">–</span>;
     if (column.words) {
         const word = column.words[value];
+        if (name === "starred") return word === true ? "★" : "";
         const text = typeof word === "number" ? formatNumber(word) : name === "reason" ? tWord("why", String(word)) : formatValue(word);
         return <span title={text.length > 40 ? text : undefined}>{shortened(text, 120)}</span>;
     }

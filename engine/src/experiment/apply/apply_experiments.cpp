@@ -78,6 +78,7 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
       BestCheckpoints(record.config.retention.save_experiment_best, record.config.searcher.goal());
   record.hparams = HparamTable(record.config.space);
   record.created_at = applier.event.at;
+  record.annotation.labels = record.config.labels;
   if (!created.idempotency_key.empty()) {
     applier.state.by_idempotency_key[created.idempotency_key] = created.experiment;
   }
@@ -123,6 +124,7 @@ std::string problem_with(const EventChecks& checks, const ExperimentPaused& paus
 void apply(const Applier& applier, const ExperimentResumed& resumed) {
   ExperimentRecord& record = applier.experiment(resumed.experiment);
   record.state = ExperimentState::active;
+  record.failure_causes.clear();  // What failed may have been mended.
   if (!record.reason.empty()) {
     forget_first_failures(record, applier.event.at);
     record.reason.clear();

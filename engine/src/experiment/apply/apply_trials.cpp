@@ -249,8 +249,7 @@ void apply(const Applier& applier, const TrialExitedEarly& exited) {
     note_invalid(record, exited.trial, applier.event.at);
   }
   if (exited.unmeasured) {
-    ++record.first_failures.unmeasured;
-    record.first_failures.why = exited.detail;
+    note_unmeasured(record, exited.trial, exited.detail);
   }
   record.searcher->on_event(TrialExited{exited.trial, exited.exit});
 }

@@ -72,9 +72,7 @@ bool nothing_is_left(const ExperimentRecord& record) {
          std::holds_alternative<Finished>(record.searcher->next());
 }
 
-}  // namespace
-
-std::string way_of_failure(const ExitReport& exit, const LiveAttempt& live) {
+std::string kind_of_failure(const ExitReport& exit, const LiveAttempt& live) {
   using Cause = ExitReport::Cause;
   const bool for_certain = exit.cause == Cause::exited || exit.cause == Cause::could_not_start ||
                            (exit.cause == Cause::signaled && is_own_fault(exit.code)) ||
@@ -84,8 +82,19 @@ std::string way_of_failure(const ExitReport& exit, const LiveAttempt& live) {
   }
   const std::string_view said = last_line(exit.log_tail);
   return std::to_string(static_cast<int>(exit.cause)) + ' ' + std::to_string(exit.code) + ' ' +
-         std::to_string(count(live.reached)) + ' ' +
          without_numbers(said.empty() ? last_line(exit.message) : said);
+}
+
+/// How far it came is part of it.
+std::string way_of_failure(const std::string& kind, const LiveAttempt& live) {
+  return kind.empty() ? "" : std::to_string(count(live.reached)) + ' ' + kind;
+}
+
+}  // namespace
+
+std::string failure_in_one_line(const std::string& message, const std::string& log_tail) {
+  const std::string_view said = last_line(log_tail);
+  return message + (message.empty() || said.empty() ? "" : ": ") + std::string(said.substr(0, 300));
 }
 
 void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecord& trial,
@@ -96,7 +105,12 @@ void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecor
     return;  // They are simulated: chance fails them, and no user would resume the search.
   }
   const LiveAttempt& live = *trial.live;
-  const std::string way = way_of_failure(exit, live);
+  const std::string kind = kind_of_failure(exit, live);
+  const std::string way = way_of_failure(kind, live);
+  const std::string why = failure_in_one_line(exit.message, exit.log_tail);
+  if (!kind.empty()) {
+    record.failure_causes.note(kind, why, live.key.trial);
+  }
   if (is_silent(live)) {  // One that trained before has shown that its program can start.
     note_again(trial.failure_history.ensure(), trial.reached == Units{} ? way : std::string(), where);
   }
@@ -113,9 +127,13 @@ void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecor
     first.alike.insert(live.key.trial);
   }
   first.elsewhere = first.elsewhere || first.worker != where;
-  const std::string_view said = last_line(exit.log_tail);
-  first.why = exit.message;
-  first.why.append(exit.message.empty() || said.empty() ? "" : ": ").append(said.substr(0, 300));
+  first.why = why;
+}
+
+void note_unmeasured(ExperimentRecord& record, TrialNumber trial, const std::string& why) {
+  ++record.first_failures.unmeasured;
+  record.first_failures.why = why;
+  record.failure_causes.note(without_numbers(why), why, trial);
 }
 
 void note_sign_of_life(ExperimentRecord& record) {
@@ -144,6 +162,7 @@ void note_length_with(ExperimentRecord& record, TrialNumber trial, double metric
 }
 
 void forget_first_failures(ExperimentRecord& record, Instant now) {
+  record.failure_causes.clear();
   FirstFailures& first = record.first_failures;
   first.alike.clear();
   first.way.clear();

@@ -10,13 +10,14 @@ namespace hpsearch::engine {
 struct EngineState;
 class Step;
 
-/// What tells failures of the same kind from others: the cause, the exit status, how far the attempt came,
-/// and the last line of its output without its numbers. "": one that another try may cure.
-[[nodiscard]] std::string way_of_failure(const ExitReport& exit, const LiveAttempt& live);
+/// How an attempt ended and the last line of its log, which is cut after 300 letters.
+[[nodiscard]] std::string failure_in_one_line(const std::string& message, const std::string& log_tail);
 
 /// The trial's attempt, which is live still, failed on this worker.
 void note_failure(const EngineState& state, ExperimentRecord& record, TrialRecord& trial,
                   const ExitReport& exit, WorkerId where);
+/// The trial ended without a value of the searcher's metric.
+void note_unmeasured(ExperimentRecord& record, TrialNumber trial, const std::string& why);
 /// Some attempt of it said something.
 void note_sign_of_life(ExperimentRecord& record);
 /// An attempt measured the searcher's metric at this step.

@@ -156,14 +156,14 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, const Cour
     return;
   }
   if (trial.latest->step >= trial.length) {  // By its end it was clear that its steps count from 0.
-    step.emit(TrialQueued{id, number});
+    step.emit(TrialQueued{id, number, /*judged=*/true});
     reach_lengths(step, id, number);
     return;
   }
   const bool as_others = ends_where_others_do(record, trial);
   const bool ends_early = course.went_on || as_others;
   if (!as_others && count(reached) + 1 == count(trial.length) && trial.latest->step == reached) {
-    step.emit(TrialQueued{id, number});
+    step.emit(TrialQueued{id, number, /*judged=*/true});
     judge(step, record, number, reached,
           trial.latest->metric);  // It counts from 0, or left the last one out.
     if (course.went_on && trial.state == TrialState::pending) {  // And trains no further than that.
@@ -181,7 +181,7 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, const Cour
     run_again(step, id, number);  // Promoted in place, but it knew only the length it was started for.
     return;
   }
-  step.emit(TrialQueued{id, number});
+  step.emit(TrialQueued{id, number, /*judged=*/true});
   if (reached >= trial.length) {  // At its length, but without the metric there: its last value counts.
     judge(step, record, number, reached,
           course.measured ? std::optional(trial.latest->metric) : std::nullopt);

@@ -5,6 +5,7 @@ import {t} from "../../i18n/texts";
 import {shortened} from "../../i18n/format";
 import {Link} from "../../design/link";
 import {StateMark} from "../../design/state_mark";
+import {AnnotationLine} from "../annotation";
 import {ExperimentActions} from "./experiment_actions";
 
 export function ExperimentHeader({experiment, reload}: {experiment: Experiment; compact: boolean; reload: () => void}) {
@@ -33,6 +34,7 @@ export function ExperimentHeader({experiment, reload}: {experiment: Experiment; 
                     <StateMark state={experiment.state} large />
                     {experiment.archived && <span class="tag">{t("list.archived")}</span>}
                 </div>
+                {!onTrial && <AnnotationLine of={experiment} path={`experiments/${experiment.id}`} name={name} done={reload} />}
             </div>
             <div class="head-actions">
                 <ExperimentActions experiment={experiment} done={reload} />

@@ -15,7 +15,7 @@ import {useNow} from "../../design/now";
 import {Hparams} from "./hparams";
 import {CopyConfiguration} from "./copy_configuration";
 import {lastEventsAgain} from "./last_events";
-import {FailedSearch, hasFailed} from "../failed_search";
+import {FailedSearch, troubleOf} from "../failed_search";
 import {Lazy} from "../lazy";
 import {storyOf} from "../story";
 import {StoryList} from "../story_list";
@@ -207,22 +207,13 @@ function LastDecisions({experiment, all, query}: {experiment: Experiment; all: b
 export default function Overview({experiment, query}: ExperimentPageProps) {
     useNow(experiment.state === "ACTIVE");
     const now = daemonNow();
+    const trouble = troubleOf(experiment);
     return (
         <>
-            {experiment.labels.length > 0 && (
-                <p class="chips lead-tags">
-                    {experiment.labels.map((label) => (
-                        <span class="tag" key={label}>
-                            {label}
-                        </span>
-                    ))}
-                </p>
-            )}
             {experiment.waits_for && <p class="note tone-waiting">{t("overview.waits", {why: experiment.waits_for})}</p>}
-            {hasFailed(experiment) ? (
-                <FailedSearch experiment={experiment} />
-            ) : (
-                experiment.reason && <p class={`note tone-${toneOf(experiment.state)}`}>{plain(experiment.reason)}</p>
+            {trouble !== undefined && <FailedSearch experiment={experiment} trouble={trouble} />}
+            {experiment.reason && plain(experiment.reason) !== trouble && (
+                <p class={`note tone-${toneOf(experiment.state)}`}>{plain(experiment.reason)}</p>
             )}
             {experiment.notes.map((note, index) => (
                 <p class="note tone-waiting" key={index}>

@@ -7,6 +7,7 @@ import {ask} from "../../design/dialog";
 import {Link} from "../../design/link";
 import {Menu, type MenuItem} from "../../design/menu";
 import {StateMark} from "../../design/state_mark";
+import {AnnotationLine} from "../annotation";
 
 function actions(experiment: Experiment, trial: Trial, done: () => void): MenuItem[] {
     const path = `experiments/${experiment.id}/trials/${trial.trial}`;
@@ -81,6 +82,12 @@ export function TrialHeader({
                         </Link>
                     </nav>
                 </div>
+                <AnnotationLine
+                    of={trial}
+                    path={`experiments/${experiment.id}/trials/${number}`}
+                    name={t("tab.trial", {trial: number})}
+                    done={done}
+                />
             </div>
             <div class="head-actions">
                 {number > 0 ? (

@@ -11,10 +11,10 @@
 
 #include "hpsearch/engine/alloc/worker_end.hpp"
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/cluster/slot_ledger.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 
 namespace hpsearch::engine {
 

@@ -10,10 +10,11 @@
 #include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/alloc/worker_end.hpp"
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/experiment/annotation.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
@@ -332,6 +333,7 @@ using Command =
                  DisownAttempt, ContinueTime, NoteTime, NoteRequest, CreateWorkspace, ChangeQuota,
                  ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
                  ExpireExternal, ForgetWorker, AddQueue, ChangeQueue, PauseQueue, ResumeQueue, RemoveQueue,
-                 PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded, NoteTimeLeft>;
+                 PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded, NoteTimeLeft,
+                 Annotate>;
 
 }  // namespace hpsearch::engine

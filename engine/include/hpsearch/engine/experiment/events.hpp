@@ -12,11 +12,11 @@
 #include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_state.hpp"
 #include "hpsearch/engine/experiment/workspace.hpp"
@@ -338,10 +338,12 @@ struct TrialQueued {
   static constexpr const char* type = "trial_queued";
   ExperimentId experiment;
   TrialNumber trial;
+  bool judged = false;  ///< Its program has ended, and what becomes of the trial follows at once.
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields("trial", self.trial);
+    fields.maybe("judged", self.judged);
   }
   friend void apply(const Applier& applier, const TrialQueued& event);
   friend std::string problem_with(const EventChecks& checks, const TrialQueued& event);
@@ -1107,6 +1109,28 @@ struct WorkerEndNoted {
   friend std::string problem_with(const EventChecks& checks, const WorkerEndNoted& event);
 };
 
+/// A user wrote something about an experiment, or about a trial of it.
+struct Annotated {
+  static constexpr const char* type = "annotated";
+  ExperimentId experiment;
+  std::optional<TrialNumber> trial{};  ///< Nothing: the experiment itself.
+  std::string note{};                  ///< All that is written there from now on.
+  std::vector<std::string> labels{};   ///< All labels from now on.
+  bool starred = false;                ///< Marked to be found again.
+  std::string actor{};                 ///< Who requested it; "" = not recorded.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields.maybe("trial", self.trial);
+    fields.maybe("note", self.note);
+    fields.maybe("labels", self.labels);
+    fields.maybe("starred", self.starred);
+    fields.maybe("actor", self.actor);
+  }
+  friend void apply(const Applier& applier, const Annotated& event);
+  friend std::string problem_with(const EventChecks& checks, const Annotated& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -1119,7 +1143,7 @@ using EventBody =
                  QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
                  WorkerDraining, WorkerForgotten, QueueAdded, QueueChanged, QueuePaused, QueueResumed,
                  QueueRemoved, AllocationWanted, AllocationSubmitted, AllocationStarted, AllocationCanceled,
-                 AllocationEnded, WorkerEndNoted>;
+                 AllocationEnded, WorkerEndNoted, Annotated>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -14,11 +14,12 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/experiment/annotation.hpp"
 #include "hpsearch/engine/experiment/attempt_span.hpp"
 #include "hpsearch/engine/experiment/best_checkpoints.hpp"
 #include "hpsearch/engine/experiment/best_point.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
-#include "hpsearch/engine/experiment/first_failures.hpp"
+#include "hpsearch/engine/experiment/failures.hpp"
 #include "hpsearch/engine/experiment/pace.hpp"
 #include "hpsearch/engine/experiment/slot_time.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
@@ -93,11 +94,14 @@ struct ExperimentRecord {
   bool stop_at_once = false;
   std::string reason;  ///< Why it is stopping or ended, or paused itself.
   FirstFailures first_failures;
+  FailureCauses failure_causes;
   std::uint64_t good_starts = 0;  ///< Attempts that reported something.
   /// Trials that failed on this worker before their first report and then worked on another one.
   std::map<WorkerId, std::uint64_t> worked_elsewhere;
-  std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
-  bool counts_from_zero = false;      ///< Its program's first step is 0, and its last one length - 1.
+  Annotation annotation;
+  std::map<TrialNumber, Annotation> trial_annotations;  ///< Those of trials that have one.
+  std::vector<ExperimentNote> notes;                    ///< In the order of their coming, few.
+  bool counts_from_zero = false;  ///< Its program's first step is 0, and its last one length - 1.
   OwnLengths own_lengths;
   std::uint64_t unreported = 0;  ///< Trials with trained_unreported.
   bool ran_unlogged = false;     ///< It had not ended when the store was restored: what it ran between

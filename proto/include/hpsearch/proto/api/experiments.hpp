@@ -155,6 +155,19 @@ struct BestResult {
   }
 };
 
+struct CommonFailure {
+  static constexpr Schema schema{"CommonFailure", "Why most failed attempts of an experiment failed."};
+  std::uint64_t attempts = 0;
+  engine::TrialNumber trial{};
+  std::string why{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("attempts", self.attempts, "Number of attempts that failed in this way, 2 or more.");
+    fields("trial", self.trial, "Number of the trial that failed last in this way.");
+    fields("why", self.why, "How its attempt ended, and the last line of its log.");
+  }
+};
+
 struct ExperimentSummary {
   static constexpr Schema schema{"ExperimentSummary", "An experiment in a list."};
   engine::ExperimentId id{};
@@ -171,12 +184,15 @@ struct ExperimentSummary {
   std::map<std::string, std::uint64_t> trials{};
   std::uint64_t trials_total = 0;
   std::optional<BestResult> best{};
+  std::optional<CommonFailure> common_failure{};
   double created_at = 0;
   std::optional<double> ended_at{};
   std::string owner{};
   std::string workspace{};
   std::string project{};
   std::vector<std::string> labels{};
+  bool starred = false;
+  std::string note{};
   std::optional<std::string> waits_for{};
 
   static void list_fields(auto& fields, auto& self) {
@@ -194,12 +210,17 @@ struct ExperimentSummary {
     fields("trials", self.trials, "Number of trials by state.");
     fields("trials_total", self.trials_total, "Number of trials.");
     fields("best", self.best, "The best result so far; null if there is none.");
+    fields("common_failure", self.common_failure,
+           "The cause that failed most attempts since the start or the last resumption; null if none failed "
+           "two.");
     fields("created_at", self.created_at, "When it was submitted.");
     fields("ended_at", self.ended_at, "When it ended; null before.");
     fields("owner", self.owner, "Name of the user or token that submitted it; \"\": not recorded.");
     fields("workspace", self.workspace, "Workspace of the experiment; `default` if the file names none.");
     fields("project", self.project, "Project of the experiment; `default` if the file names none.");
-    fields("labels", self.labels, "Labels of the experiment file.");
+    fields("labels", self.labels, "Its labels: those of the experiment file, until a user changes them.");
+    fields("starred", self.starred, "Whether a user marked it with a star.");
+    fields("note", self.note, "Text that users wrote about it; \"\" if there is none.");
     fields.maybe("waits_for", self.waits_for, "Why no trial runs; \"\" if one does.");
   }
 };
@@ -476,6 +497,33 @@ struct LimitChanges {
     fields.maybe("budget", self.budget, "The changed fields of `budget`.");
     fields.maybe("resources", self.resources, "The changed fields of `resources`.");
     fields.maybe("searcher", self.searcher, "The changed fields of `searcher`.");
+  }
+};
+
+struct Annotation {
+  static constexpr Schema schema{"Annotation", "What users wrote about an experiment or a trial."};
+  std::string note{};
+  std::vector<std::string> labels{};
+  bool starred = false;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("note", self.note, "Text that users wrote about it; \"\" if there is none.");
+    fields("labels", self.labels, "Its labels, ascending.");
+    fields("starred", self.starred, "Whether it has a star.");
+  }
+};
+
+struct AnnotationChange {
+  static constexpr Schema schema{"AnnotationChange", "The parts of an annotation that change.",
+                                 Schema::Kind::body};
+  std::optional<std::string> note{};
+  std::optional<std::vector<std::string>> labels{};
+  std::optional<bool> starred{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields.maybe("note", self.note, "Any text of at most 10,000 bytes.");
+    fields.maybe("labels", self.labels, "All labels, at most 50 of at most 100 bytes.");
+    fields.maybe("starred", self.starred, "Whether it has a star.");
   }
 };
 

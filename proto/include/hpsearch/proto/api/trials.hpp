@@ -74,6 +74,9 @@ struct Trial {
   std::optional<Metric> best_checkpoint_metric{};
   Reason reason{};
   std::string last_failure{};
+  std::vector<std::string> labels{};
+  bool starred = false;
+  std::string note{};
   double created_at = 0;
   std::optional<double> ended_at{};
   double slot_seconds = 0;
@@ -115,6 +118,9 @@ struct Trial {
     fields("reason", self.reason, "Why its state changed last.");
     fields("last_failure", self.last_failure,
            "Cause and last log lines of its last failed attempt; \"\" if none failed.");
+    fields("labels", self.labels, "Labels that users gave it.");
+    fields("starred", self.starred, "Whether a user marked it with a star.");
+    fields("note", self.note, "Text that users wrote about it; \"\" if there is none.");
     fields("created_at", self.created_at, "When the trial was created.");
     fields("ended_at", self.ended_at, "When the trial ended; null before.");
     fields("slot_seconds", self.slot_seconds, "Slots times time under lease, until now.");

@@ -38,6 +38,9 @@ struct TrialField {
     worker,   ///< The worker on which it runs, or ran last.
     failure,  ///< First line of its last failure.
     reason,   ///< The reason of its last change of state: "promoted", "waits_at_rung", …
+    starred,
+    labels,  ///< A list of texts.
+    note,
     hparam,
     reported,  ///< Another metric, at the step of `metric`.
   };

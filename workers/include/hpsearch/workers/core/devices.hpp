@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/proto/metrics/histogram.hpp"

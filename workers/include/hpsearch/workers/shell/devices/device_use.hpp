@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 
 namespace hpsearch::workers {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/instant.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/shell/devices/device_use.hpp"
 #include "hpsearch/workers/shell/devices/device_watch.hpp"

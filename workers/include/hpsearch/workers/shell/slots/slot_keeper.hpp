@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/core/effects.hpp"

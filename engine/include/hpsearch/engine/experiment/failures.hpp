@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
@@ -25,7 +27,8 @@ struct FirstFailures {
   std::uint64_t failed = 0;  ///< Attempts that failed, however they did.
   std::set<TrialNumber>
       alike;        ///< The trials of those of them, the last ones in a row, that failed in the same way.
-  std::string way;  ///< That way, as way_of_failure() has it; "" = none.
+  std::string way;  ///< That way: cause, exit status, how far they came, and the last line of the log without
+                    ///< its numbers. "": one that another try may cure.
   std::string why;  ///< The last failure, for people: one line.
   WorkerId worker;  ///< Where the first of those failed.
   bool elsewhere = false;  ///< One of them failed on another worker.
@@ -37,6 +40,31 @@ struct FirstFailures {
   bool got_on = false;               ///< Some attempt measured the searcher's metric and then went on.
   Instant first_start;  ///< The first start of an attempt since it was submitted or resumed after such a
                         ///< pause; Instant{}: none.
+};
+
+/// Why attempts of a search failed, and how often each cause came. A cause that nothing tells from chance,
+/// such as a lost worker, isn't counted. Bounded: a search whose failures all differ keeps the last ones.
+class FailureCauses {
+ public:
+  static constexpr std::size_t most = 8;
+
+  struct Cause {
+    std::string kind;  ///< Equal for failures of one cause: numbers are left out.
+    std::string why;   ///< The last of them, for people: one line.
+    std::uint64_t attempts = 0;
+    TrialNumber trial;  ///< The trial that failed last.
+  };
+
+  /// O(most).
+  void note(const std::string& kind, std::string why, TrialNumber trial);
+  /// The cause of two attempts at least that failed most; of two alike the one that came later. nullptr: each
+  /// failure had a cause of its own.
+  [[nodiscard]] const Cause* most_common() const;
+  [[nodiscard]] const std::vector<Cause>& causes() const { return causes_; }  ///< The latest one last.
+  void clear() { causes_.clear(); }
+
+ private:
+  std::vector<Cause> causes_;
 };
 
 }  // namespace hpsearch::engine
