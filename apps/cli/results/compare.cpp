@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/client/answers.hpp"
@@ -138,7 +139,9 @@ Value with_ranges_in_words(const Value& config) {
   }
   Value::Map ranges;
   for (std::size_t leaf = 0; leaf < space.leaves().size(); ++leaf) {
-    ranges[space.leaves()[leaf].path] = range_in_words(space, leaf);
+    const auto* constant = std::get_if<engine::ConstParameter>(&space.leaves()[leaf].parameter);
+    ranges[space.leaves()[leaf].path] =
+        constant != nullptr ? constant->val : Value(range_in_words(space, leaf));
   }
   Value words = config;
   (*words.as_map())["hyperparameters"] = std::move(ranges);

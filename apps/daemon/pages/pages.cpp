@@ -117,8 +117,8 @@ bool Pages::is_page(std::string_view path) noexcept {
 namespace {
 
 /// Addresses of pages begin with one of these (clients/web/src/pages/routes.ts).
-constexpr std::string_view first_segments[] = {"",        "experiments", "e",     "new",
-                                               "workers", "queues",      "login", "settings"};
+constexpr std::string_view first_segments[] = {"",      "compare", "e",        "experiments",
+                                               "login", "new",     "settings", "workers"};
 
 bool is_address_of_page(std::string_view name) {
   const std::string_view first = name.substr(0, name.find('/'));

@@ -1,10 +1,21 @@
 import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {join} from "node:path";
 import {test} from "node:test";
 import {changed, parseAddress, printAddress, unreadable, type Address} from "../src/state/address";
 import {fitting} from "../src/state/shapes";
 import {pageState, sharedState} from "../src/pages/page_state";
 import {experimentRoutes, plainRoutes, stateOf} from "../src/pages/routes";
 import {Random, seed} from "./random";
+
+declare const WEB_FOLDER: string;
+
+test("the daemon knows the addresses of all pages", () => {
+    const source = readFileSync(join(WEB_FOLDER, "..", "..", "apps", "daemon", "pages", "pages.cpp"), "utf8");
+    const known = /first_segments\[\] = \{([^}]*)\}/.exec(source)![1]!;
+    const pages = new Set(["", "e", ...plainRoutes.map(({pattern}) => pattern.split("/")[0]!)]);
+    assert.deepEqual([...known.matchAll(/"([^"]*)"/g)].map(([, name]) => name).sort(), [...pages].sort());
+});
 
 test("a printed address is read back as it was", () => {
     const random = new Random();

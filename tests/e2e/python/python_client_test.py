@@ -92,6 +92,10 @@ class PythonClient(harness.Case):
         self.assertEqual({row["metric"] for row in experiment.curves([0], metric=["loss", "training.loss"])},
                          {"loss", "training.loss"})
 
+        best.annotate(labels=["odd", "fast"], starred=True)
+        self.assertEqual([one.number for one in experiment.trials.select("labels = odd and starred = true")], [best.number])
+        self.assertEqual(best.refresh().annotation.labels, ("fast", "odd"))
+
         self.assertIn("attempt 1 from 0", experiment.trials[0].log(attempt=1))
         self.assertEqual("".join(experiment.trials[0].log(follow=True, attempt=1)), experiment.trials[0].log(attempt=1))
         self.assertIn("trial {}: {}".format(best.number, best.state), str(best.explain()))
@@ -187,10 +191,6 @@ class PythonClient(harness.Case):
         experiment.annotate(starred=True)
         self.assertEqual(repr(experiment.annotation),
                          "Annotation(note='too slow', labels=('again', 'wide'), starred=True)")
-        trial = experiment.trials[0]
-        trial.annotate(labels=["odd"])
-        self.assertEqual([one.number for one in experiment.trials.select("labels = odd")], [0])
-        self.assertEqual(trial.refresh().annotation.labels, ("odd",))
         with self.assertRaisesRegex(hp.BadRequest, "note has 10001 bytes; it may have 10000"):
             experiment.annotate(note="x" * 10_001)
         other = self.client.submit(self.described(), context=self.context)

@@ -67,7 +67,7 @@ export function AnnotationLine({of, path, name, done}: {of: Annotation; path: st
             ))}
             {of.note !== "" && <span class="annotation-note">{of.note}</span>}
             {may && (
-                <button class="in-text small" onClick={edit}>
+                <button class="link small" onClick={edit}>
                     {t(of.note === "" && of.labels.length === 0 ? "annotation.add" : "annotation.change")}
                 </button>
             )}

@@ -62,6 +62,13 @@ function valueOf(column: Column, row: number): number | undefined {
     return value !== value || value === missing[column.type] ? undefined : value;
 }
 
+function wordText(name: string, word: unknown): string {
+    if (typeof word === "number") return formatNumber(word);
+    if (name === "starred") return word === true ? "★" : "";
+    if (name === "labels" && Array.isArray(word)) return word.join(", ");
+    return name === "reason" ? tWord("why", String(word)) : formatValue(word);
+}
+
 function cellOf(columns: Columns, column: Column, experiment: number, row: number, bestTrial: number | null) {
     const {name} = column;
     if (name === "trial") {
@@ -87,8 +94,7 @@ function cellOf(columns: Columns, column: Column, experiment: number, row: numbe
     if (value === undefined) return <span class="muted">–</span>;
     if (column.words) {
         const word = column.words[value];
-        if (name === "starred") return word === true ? "★" : "";
-        const text = typeof word === "number" ? formatNumber(word) : name === "reason" ? tWord("why", String(word)) : formatValue(word);
+        const text = wordText(name, word);
         return <span title={text.length > 40 ? text : undefined}>{shortened(text, 120)}</span>;
     }
     if (name === "slot_seconds") return formatDuration(value);
