@@ -49,9 +49,9 @@ TEST(Table, CutsNamesInTheMiddleAndLeavesOutColumnsWhoseCellsAreAllEqual) {
   table.add({"1", "ann", "resnet-50-with-augmentation-a", "vision"});
   table.add({"2", "ann", "resnet-50-with-augmentation-b", "speech"});
   EXPECT_EQ(table.text(26),
-            "ID  NAME          PROJECT\n"
-            "1   resne...on-a  vision\n"
-            "2   resne...on-b  speech\n");
+            "ID  NAME           PROJECT\n"
+            "1   resne...ion-a  vision\n"
+            "2   resne...ion-b  speech\n");
 }
 
 TEST(Table, PaintsCellsAndNoTitle) {

@@ -112,7 +112,7 @@ async function attack({daemon, experiment, token}) {
     return got;
 }
 
-const stateOf = (stage, experiment) => [stage.hpsearch("list"), stage.hpsearch("events", String(experiment))];
+const stateOf = (stage, experiment) => [stage.hpsearch("list", "-o", "json"), stage.hpsearch("events", String(experiment))];
 
 test("a page of another port or name gets nothing and changes nothing at a daemon that asks for no token", async () => {
     const stage = await Stage.open({worker: false});
