@@ -13,11 +13,12 @@ const space = {x: {type: "double", minval: 0, maxval: 1}};
 const script = (name, config, text) => stage.submitScript({name, hyperparameters: space, metrics: {loss: "loss {number}"}, ...config}, text);
 const random = (trials) => ({name: "random", metric: "loss", max_length: {epochs: 1}, max_trials: trials});
 before(async () => {
-    stage = await Stage.open({slots: 3});
+    stage = await Stage.open({slots: 4});
     search = stage.submitDigits({trials: 12});
     await stage.untilEnded(search);
-    failing = script("failing", {max_restarts: 0, searcher: random(2)}, `echo 'KeyError: "width"' >&2; exit 3\n`);
-    await stage.untilQuiet(failing);
+    // Two trials fail in the same way, and the search goes on.
+    failing = script("failing", {max_restarts: 0, pause_on_failures: 0, searcher: random(3)}, `[ "$HPSEARCH_TRIAL_NUMBER" = 2 ] && sleep 600; echo 'KeyError: "width"' >&2; exit 3\n`);
+    await until(async () => (await stage.api(`experiments/${failing}`)).common_failure?.attempts === 2, "two failures");
     running = script("running", {searcher: {...random(3), max_concurrent_trials: 2}}, "sleep 600\n");
     await until(async () => (await stage.api(`experiments/${running}`)).trials.RUNNING === 2, "two running trials");
 });
@@ -89,8 +90,11 @@ test("the files of the best model", () => task(async (page, click) => {
 }, {acceptDownloads: true}));
 
 test("the traceback of a failing trial", () => task(async (page, click) => {
+    const said = '2 attempts failed in the same way: exit status 3: KeyError: "width"';
+    await page.locator("tr", {hasText: "failing"}).getByText(said).waitFor();
     await click(link(page, "failing"));
-    await page.getByText("2 attempts failed in the same way").or(page.getByText("every trial failed")).first().waitFor();
+    await page.locator(".note.tone-bad", {hasText: said}).waitFor();
+    assert.equal(await page.getByText(/left$/).count(), 0, "failures give no time left");
     await click(page.getByRole("link", {name: /shows the end of its log/}));
     await page.locator(".failure .strong", {hasText: 'KeyError: "width"'}).waitFor();
     assert.match(stage.hpsearch("show", String(failing)), /2 attempts failed in the same way, trial \d last: exit status 3: KeyError: "width"/);
