@@ -1,7 +1,7 @@
 // What the dialog of limits sends, and where a refusal stands.
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {at, changedConfig, changesOf, refusalOf, textOf, valueOf} from "../src/pages/experiment/limit_changes";
+import {at, changedConfig, changesOf, refusalOf, textOf, valueOf} from "../src/pages/limits/limit_changes";
 
 const config = {searcher: {max_trials: 9, points_to_evaluate: [], metric: "loss"}, budget: {max_time: null}, resources: {weight: 0.5}};
 

@@ -33,7 +33,7 @@ export interface Field {
     readonly note?: string;
 }
 
-/// What a dialog with a content of its own may do with the dialog.
+/// The controls that the content of a dialog gets.
 export interface Frame {
     readonly close: () => void;
     /// While it is held, Esc and a click beside it don't close it.

@@ -80,7 +80,7 @@ export function formatShortTime(seconds: number | null | undefined, now: number)
     return new Intl.DateTimeFormat(locale.value, options).format(seconds * 1000);
 }
 
-/// What a program wrote may have colours: a sentence has none. Other control characters, and those that turn the direction of writing,
+/// Output of programs may have colours; sentences show none. Other control characters, and those that turn the direction of writing,
 /// are shown as symbols.
 export function plain(text: string): string {
     return text

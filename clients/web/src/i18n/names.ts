@@ -2,9 +2,9 @@
 import {shortened} from "./format";
 
 export interface ToldApart {
-    /// What tells the name from the others; all of it where it is short.
+    /// The part that differs from other names; a short name is kept whole.
     readonly own: string;
-    /// What stands before that, and others have, too.
+    /// The part before it, which other names share.
     readonly shared: string;
 }
 

@@ -103,7 +103,7 @@ export function LogView({path, live, at, onPoint, search, onSearch, wrap, height
     const reader = useRef<LogReader>(undefined);
     const alive = useRef(live);
     alive.current = live;
-    /// What `follow` shall be; ahead of it until the event of a scroll comes.
+    /// `follow` takes this value at the latest with the next scroll event.
     const following = useRef(follow);
     const followEnd = (yes: boolean) => {
         following.current = yes;

@@ -1,4 +1,4 @@
-// What users write about an experiment or a trial: a star, labels and a note.
+// The star, labels and note that users write on an experiment or a trial.
 import {useState} from "preact/hooks";
 import {change, mayChange, Problem} from "../api/client";
 import {isServed} from "../api/served";

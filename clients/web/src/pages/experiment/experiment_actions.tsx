@@ -100,7 +100,7 @@ export function ExperimentActions({experiment, done}: {experiment: ExperimentSum
     if (state !== "CANCELED" && state !== "STOPPING")
         more.unshift({
             label: t("limits.dots"),
-            perform: () => void import("./limits").then(({askForLimits}) => askForLimits(experiment, done)),
+            perform: () => void import("../limits/limits").then(({askForLimits}) => askForLimits(experiment, done)),
         });
     more.unshift({label: t("action.fork"), perform: () => go(`new?fork=${experiment.id}`)});
     if (!mayChange()) return null;

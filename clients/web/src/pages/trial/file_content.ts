@@ -1,4 +1,4 @@
-// What a file is, from its bytes, and what of it a page shows. Nothing here is ever run or read as markup: a text stays text, and an
+// The kind of a file, found by its bytes, and the part that a page shows. Nothing here is ever run or read as markup: a text stays text, and an
 // image is one whose first bytes say so.
 import {parseExact, printExact} from "../../api/exact";
 

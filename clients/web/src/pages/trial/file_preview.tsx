@@ -1,4 +1,4 @@
-// What is in a file: text, an image, a table or JSON. Everything is shown as text, but for images of types that can't contain scripts.
+// A preview of a file: text, an image, a table or JSON. Everything is shown as text, but for images of types that can't contain scripts.
 import {useEffect, useState} from "preact/hooks";
 import {Problem} from "../../api/client";
 import {Loading} from "../../design/states";

@@ -32,7 +32,7 @@ export function valueOf(text: string): unknown {
     return trimmed;
 }
 
-/// What differs from the text at the beginning, by section.
+/// The limits whose text has changed, by section.
 export function changesOf(before: Texts, after: Texts): Changes {
     const changes: Changes = {};
     for (const [path, text] of Object.entries(after)) {

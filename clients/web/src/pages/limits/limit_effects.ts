@@ -1,4 +1,4 @@
-// What follows from changed limits: from the state of the search, and from the daemon's plan of it.
+// The consequences of changed limits, computed from the state of the search and from the daemon's plan.
 import {useEffect, useRef, useState} from "preact/hooks";
 import {change, Problem} from "../../api/client";
 import {printExact} from "../../api/exact";
