@@ -31,7 +31,9 @@ class PythonCallbacks(harness.Case):
 
     def tune(self, **more):
         with contextlib.redirect_stderr(io.StringIO()) as self.errors:
-            return hp.tune(lambda x: x * x, {"x": hp.uniform(-1, 1)}, slots=2, seed=1, **more)
+            if "on" not in more:
+                more["slots"] = 2
+            return hp.tune(lambda x: x * x, {"x": hp.uniform(-1, 1)}, seed=1, **more)
 
     def test_a_target_ends_the_search_and_the_same_call_goes_on(self):
         seen = Seen()
@@ -70,6 +72,16 @@ class PythonCallbacks(harness.Case):
         self.assertEqual((grid.state, timed.state), ("COMPLETED", "COMPLETED"))
         self.assertLess(sum(trial.state == "COMPLETED" for trial in grid.trials), 200)
         self.assertLess(len(timed.trials), 2000)
+
+    def test_a_search_of_a_daemon_that_goes_on_calls_for_new_trials_only(self):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        cluster.start_worker(2)
+        self.tune(max_trials=3, name="again", on=hp.Client(cluster.server))
+        again = Seen()
+        self.tune(max_trials=5, name="again", on=hp.Client(cluster.server), callbacks=[again])
+        self.assertEqual(sorted(again.ended), [(3, "COMPLETED"), (4, "COMPLETED")])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from .._client.client import Client
 from .._client.context import copy_context, pack_context
@@ -20,8 +20,9 @@ _LARGEST_CONTEXT = 1_000_000  # Megabytes.
 
 
 def search_at(client: Client, config: Dict[str, Any], written: FunctionFile, context: Optional[pathlib.Path], resume: str,
-              named: bool, confirmation: Confirmation) -> Experiment:
-    """The experiment of a search with its name, which goes on with the present limits, or a new one.
+              named: bool, confirmation: Confirmation, found: Callable[[Experiment], None]) -> Experiment:
+    """The experiment of a search with its name, which goes on with the present limits, or a new one. `found` is called with one that
+    exists before its limits change.
 
     ValueError: the name is of another search, or `resume` refuses it.
     """
@@ -34,7 +35,7 @@ def search_at(client: Client, config: Dict[str, Any], written: FunctionFile, con
     if resume == "require" and known is None:
         raise ValueError("there is no search {!r} at {}".format(name, client.address))
     if known is not None:
-        return _continued(known, config, parts, client)
+        return _continued(known, config, parts, client, found)
     config.setdefault("data", {})[_DATA] = {"parts": parts, "other_fields": other_fields(config)}
     confirmation.confirm(client._validation(config))
     with tempfile.TemporaryDirectory(prefix="hpsearch-") as folder:
@@ -52,7 +53,7 @@ def search_at(client: Client, config: Dict[str, Any], written: FunctionFile, con
             except (Conflict, NotFound):
                 known = _known(client, name)
             if known is not None:
-                return _continued(known, config, parts, client)
+                return _continued(known, config, parts, client, found)
         raise ValueError("the name {!r} was used too often at this daemon; give another name".format(name))
 
 
@@ -67,7 +68,8 @@ def _known(client: Client, name: str) -> Optional[Experiment]:
     return None
 
 
-def _continued(known: Experiment, config: Mapping[str, Any], parts: Mapping[str, Any], client: Client) -> Experiment:
+def _continued(known: Experiment, config: Mapping[str, Any], parts: Mapping[str, Any], client: Client,
+               found: Callable[[Experiment], None]) -> Experiment:
     present = known.config
     begun = present["data"][_DATA]
     changed: List[str] = differences(begun["parts"], parts)
@@ -75,6 +77,7 @@ def _continued(known: Experiment, config: Mapping[str, Any], parts: Mapping[str,
         raise ValueError("the search {!r} at {} was begun with another {}; give it another name".format(
             config["name"], client.address, ", ".join(changed)))
     note_other_fields(str(config["name"]), begun["other_fields"], other_fields(config))
+    found(known)
     limits = {limit: config["searcher"][limit] for limit in LIMITS if limit in config["searcher"]}
     if any(present["searcher"].get(limit) != value for limit, value in limits.items()):
         known.set(**limits)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import time
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, List, Optional, Sequence, Set, Union
 
 from .._client.experiment import Experiment
 from .._client.trials import TrialView
 
+ENDED = ("COMPLETED", "STOPPED", "FAILED", "CANCELED")
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -99,6 +100,7 @@ class Callbacks:
         """TypeError: one of them cannot be called."""
         if isinstance(callbacks, (str, SearchCallback)) or not isinstance(callbacks, Sequence):
             raise TypeError("callbacks is {!r}; it must be a list, as [hpsearch.stop_at(0.1)]".format(callbacks))
+        self.ignored: Set[int] = set()  #: Trials that had ended before this call.
         self.reason: Optional[str] = None  #: Why the search ends; None: it goes on.
         self._callbacks: List[SearchCallback] = []
         for callback in callbacks:
@@ -112,6 +114,11 @@ class Callbacks:
 
     def __bool__(self) -> bool:
         return bool(self._callbacks)
+
+    def ignore_ended(self, experiment: Experiment, before: float = math.inf) -> None:
+        """Trials of the search that have ended, `before` a Unix time, are no news: an earlier call saw them."""
+        if self._callbacks:
+            self.ignored = {trial.number for trial in experiment.trials if trial.state in ENDED and trial.raw["ended_at"] < before}
 
     def seconds_left(self) -> Optional[float]:
         """Until the time of stop_after(); None without."""

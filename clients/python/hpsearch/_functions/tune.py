@@ -162,10 +162,12 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
     extra = None if context is None else pathlib.Path(context).expanduser().resolve()
     try:
         if isinstance(on, Client):
-            experiment = search_at(on, config, written, extra, resume, name is not None, confirmation)
+            experiment = search_at(on, config, written, extra, resume, name is not None, confirmation, called.ignore_ended)
         else:
             directory = SearchDirectory(title)
             experiment = directory.start(config, written, extra, resume, options, name is not None, confirmation)
+            if not directory.is_new:
+                called.ignore_ended(experiment, began)
             if not wait:
                 directory.release()
     except KeyboardInterrupt:
@@ -178,12 +180,7 @@ def tune(function: Callable[..., Any], space: Optional[Mapping[str, Any]] = None
         raise refusal_in_python(refusal) from None
     if not wait:
         return experiment
-    return follow_search(experiment, title if name else None, progress, confirmation.printed, called, _began_since(experiment, began))
-
-
-def _began_since(experiment: Experiment, moment: float) -> bool:
-    """Whether this call began the search. The clocks of daemons on other machines differ a little."""
-    return float(experiment.now().raw.get("created_at") or 0.0) >= moment - 2.0
+    return follow_search(experiment, title if name else None, progress, confirmation.printed, called)
 
 
 def _modules(preload: Any) -> List[str]:

@@ -14,18 +14,15 @@ from .._local.old_searches import kept_for
 from .._local.search_directory import LocalExperiment
 from .interruption import interruption
 from .python_words import note_in_python
-from .search_callbacks import Callbacks
+from .search_callbacks import ENDED, Callbacks
 from .search_display import SearchDisplay, in_notebook, is_watched
 from .snapshot import BestSoFar, Snapshot
 
-_ENDED = ("COMPLETED", "STOPPED", "FAILED", "CANCELED")
-
 
 def follow_search(experiment: Experiment, name: Optional[str], progress: bool, printed: Set[str],
-                  callbacks: Optional[Callbacks] = None, is_new: bool = True) -> Experiment:
+                  callbacks: Optional[Callbacks] = None) -> Experiment:
     """Returns the experiment when it has completed; shows progress on standard error, or in a notebook as a card. `printed` are
-    notes that need not be printed before the end. `is_new` is whether this call began the search: else callbacks are not called
-    for the trials that had ended before, only for the best one.
+    notes that need not be printed before the end.
 
     Ctrl-C leaves a search with a name running, and pauses one without: nothing else returns to it. It says how to go on. An
     exception of a callback pauses the search.
@@ -35,7 +32,7 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool, p
         show_card(experiment)
     searcher = experiment.config["searcher"] if progress and not has_card and is_watched() else {}
     display = SearchDisplay(progress, searcher.get("max_trials"), searcher.get("metric", ""), has_card)
-    watch = _CallbackWatch(experiment, callbacks or Callbacks([]), is_new, display)
+    watch = _CallbackWatch(experiment, callbacks or Callbacks([]), display)
     try:
         for change in experiment.watch():
             for note in change.notes:
@@ -72,14 +69,13 @@ def follow_search(experiment: Experiment, name: Optional[str], progress: bool, p
 class _CallbackWatch:
     """Calls the callbacks for changes of an experiment, and ends it if one wants that, or its time is over."""
 
-    def __init__(self, experiment: Experiment, callbacks: Callbacks, is_new: bool, display: SearchDisplay) -> None:
+    def __init__(self, experiment: Experiment, callbacks: Callbacks, display: SearchDisplay) -> None:
         self.is_calling = False  # Whether an exception is one of a callback.
         self._experiment = experiment
         self._callbacks = callbacks
         self._display = display
-        self._seen: Set[int] = set()  # Trials that have ended.
+        self._seen: Set[int] = set(callbacks.ignored)  # Trials that have ended.
         self._best: Optional[BestSoFar] = None
-        self._knows_start = is_new
         self._is_ending = False
         left = callbacks.seconds_left()
         self._timer = None if left is None else threading.Timer(max(0.0, left), self._end_by_time)
@@ -92,8 +88,6 @@ class _CallbackWatch:
         if not self._callbacks:
             return
         ended = self._newly_ended(change)
-        if not self._knows_start:
-            self._knows_start, ended = True, []
         self.is_calling = True
         if change.best is not None and change.best != self._best:
             self._best = change.best
@@ -113,7 +107,7 @@ class _CallbackWatch:
         found: List[TrialView] = []
         if _ended_in(change) > len(self._seen):
             for trial in self._experiment.trials.select(sort="-ended_at"):
-                if trial.state in _ENDED and trial.number not in self._seen:
+                if trial.state in ENDED and trial.number not in self._seen:
                     found.append(trial)
                     self._seen.add(trial.number)
                 elif len(self._seen) >= _ended_in(change):
@@ -182,7 +176,7 @@ def warn_of_failures(experiment: Experiment) -> None:
 
 
 def _ended_in(now: Snapshot) -> int:
-    return sum(now.trials.get(state, 0) for state in _ENDED)
+    return sum(now.trials.get(state, 0) for state in ENDED)
 
 
 def _line(now: Snapshot) -> str:

@@ -49,7 +49,7 @@ class SearchDirectory:
         self.context = context or self.path / "context"
         self.run_state = self.path / "search"
         self._descriptor = -1  # The descriptor of the lock.
-        self._is_new = False
+        self.is_new = False  #: Whether start() began the search.
 
     @classmethod
     def of_place(cls, place: Place) -> "SearchDirectory":
@@ -195,11 +195,11 @@ class SearchDirectory:
                     old["searcher"][limit] = config["searcher"][limit]
             config = old
         else:
-            self._is_new = True
+            self.is_new = True
             config.setdefault("reproducibility", {"experiment_seed": secrets.randbelow(2 ** 31)})
             self._write_context(written, context)
         _write(self.path / "experiment.json", json.dumps(config, indent=1))
-        if self._is_new:
+        if self.is_new:
             confirmation.confirm(self._validation())
         _write(record, json.dumps({"parts": parts, "named": named}, indent=1))
         return config
@@ -265,7 +265,7 @@ class SearchDirectory:
         runner = getattr(self, "runner", None)
         wrong = runner is not None and runner.poll() == 2
         if wrong:
-            if self._is_new:  # The next call with this name may correct the mistake.
+            if self.is_new:  # The next call with this name may correct the mistake.
                 (self.path / "search.json").unlink()
             return BadRequest("the search {!r} was refused:\n{}".format(self.name, end_of(log, _MOST_MISTAKES)))
         return ExperimentFailed("the search {!r} did not begin; the end of its log:\n{}".format(self.name, end_of(log)))
