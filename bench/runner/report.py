@@ -64,7 +64,7 @@ def provenance(command):
     today = datetime.date.today().isoformat()
     built = f"{BUILD.name} preset"
     if BUILD.name == "dev":
-        built += " (-O1, with assertions: upper bounds)"
+        built += " (-Og, -O1 where it decides, with assertions: upper bounds)"
     if "HPSEARCH_BENCH_BUILD" in os.environ:
         command = f"HPSEARCH_BENCH_BUILD={os.path.relpath(BUILD, ROOT)} {command}"
     return f"- command: `{command}`\n- machine: {machine()}\n- built: {built}, {compiler()}, {commit}\n- date: {today}\n"

@@ -1,5 +1,8 @@
 #include "cli/client/client.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "cli/client/answers.hpp"
@@ -16,6 +19,13 @@ using engine::Value;
 
 /// A page of trials with long configurations is long; the limits are above it.
 constexpr proto::JsonLimits answer_limits{256UL * 1024 * 1024, 64, 20'000'000};
+
+/// Whether the address is a socket of this machine that this user may not open.
+bool is_closed_to_us(const std::string& address) {
+  constexpr std::string_view unix_socket = "unix://";
+  return address.starts_with(unix_socket) &&
+         ::access(address.c_str() + unix_socket.size(), R_OK | W_OK) != 0 && errno == EACCES;
+}
 
 Failure failure_of_status(unsigned status, const Value& error) {
   Failure out;
@@ -167,6 +177,10 @@ std::vector<std::pair<std::string, std::string>> Client::headers() const {
 }
 
 Failure Client::failure_of(const engine::Error& error) const {
+  if (error.code == Errc::unavailable && is_closed_to_us(address_)) {
+    return unreachable_failure(error.message +
+                               "; ask who runs that daemon, or name another with --server or --state-dir");
+  }
   if (error.code == Errc::unavailable) {
     return unreachable_failure(
         error.message + "; start hpsearchd there, or name another daemon with --server or --state-dir");

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -83,7 +84,8 @@ Outcome<std::string> read_token_file(const std::string& path) {
     struct stat found {};
     std::ifstream file(path, std::ios::binary);
     if (!file || ::stat(path.c_str(), &found) != 0) {
-      return usage_failure("--token-file \"" + printable(path) + "\" cannot be read");
+      return usage_failure("--token-file \"" + printable(path) +
+                           "\" cannot be read: " + std::strerror(errno));
     }
     if (S_ISREG(found.st_mode) && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
       return usage_failure("--token-file \"" + printable(path) + "\" may be read by other users; chmod 600 " +

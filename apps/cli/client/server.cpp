@@ -1,7 +1,11 @@
 #include "cli/client/server.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <limits>
+#include <system_error>
 
 #include "cli/client/interrupts.hpp"
 #include "cli/client/saved_daemons.hpp"
@@ -95,8 +99,13 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
                  : Outcome<Server>(token.failure());
   }
   const StateDirectory state(*options.state_dir);
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(state.path(), ignored)) {
+  std::error_code error;
+  const bool is_there = std::filesystem::is_directory(state.path(), error);
+  if (error == std::errc::permission_denied ||
+      (is_there && ::access(state.path().c_str(), R_OK | X_OK) != 0 && errno == EACCES)) {
+    return plain_failure("you have no permission to read " + state.path().string());
+  }
+  if (!is_there) {
     return not_found_failure("there is no state directory " + state.path().string());
   }
   for (const std::filesystem::path& directory : {state.daemon(), state.path()}) {

@@ -77,7 +77,7 @@ int explain(const ExplainOptions& options, const Output& output) {
   const Outcome<Value> answer = reached->server.client().get(
       experiment_target(reached->experiment, "/trials/" + std::to_string(*which->trial) + "/explain"));
   return show_answer<api::Explanation>(answer, output, [&](const api::Explanation& explanation) {
-    output.print(explanation_text(explanation, output));
+    output.sentences(explanation_text(explanation, output));
   });
 }
 

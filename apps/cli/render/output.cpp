@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "cli/render/fold.hpp"
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -39,6 +40,12 @@ int print_to(int descriptor, std::string_view text) {
   return files::write_all(descriptor, text) || errno == EPIPE ? 0 : errno;
 }
 
+/// Of the terminal behind the descriptor.
+std::size_t columns_of(int descriptor) noexcept {
+  winsize size{};
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
@@ -53,14 +60,7 @@ Output::Output(Format format) : format_(format) {
 }
 
 std::size_t Output::width() const noexcept {
-  if (!live_) {
-    return 0;
-  }
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
-  return 80;
+  return live_ ? columns_of(STDOUT_FILENO) : 0;
 }
 
 void Output::data(const engine::Value& value) const {
@@ -77,9 +77,14 @@ void Output::print(std::string_view text) const {
   }
 }
 
+void Output::sentences(std::string_view text) const {
+  print(fold(text, width()));
+}
+
 void Output::message(std::string_view text) const {
+  const std::size_t width = ::isatty(STDERR_FILENO) != 0 ? columns_of(STDERR_FILENO) : 0;
   // An error here cannot be reported anywhere.
-  static_cast<void>(print_to(STDERR_FILENO, std::string(text) + "\n"));
+  static_cast<void>(print_to(STDERR_FILENO, fold(text, width) + "\n"));
 }
 
 std::optional<bool> Output::ask(std::string_view question) const {

@@ -30,7 +30,8 @@ class Output {
   void data(const engine::Value& value) const;  ///< Pretty JSON on standard output.
   void line(const engine::Value& value) const;  ///< Compact JSON on one line.
   void print(std::string_view text) const;      ///< Unchanged, on standard output.
-  void message(std::string_view text) const;    ///< One line on standard error.
+  void sentences(std::string_view text) const;  ///< The same, folded at the width of the terminal.
+  void message(std::string_view text) const;    ///< On standard error, folded at the width of its terminal.
 
   /// A write to standard output failed, and not because its reader closed the pipe; `loss` describes it.
   [[nodiscard]] bool lost_data() const noexcept { return write_error_ != 0; }

@@ -92,9 +92,9 @@ int show(const ShowOptions& given, const Output& output) {
   }
   const Outcome<Value> answer = reached->server.client().get(experiment_target(reached->experiment));
   return show_answer<api::Experiment>(answer, output, [&](const api::Experiment& detail) {
-    output.print(show_text(detail, output));
+    output.sentences(show_text(detail, output));
     if (const std::string storage = storage_trouble(reached->server.client()); !storage.empty()) {
-      output.print("\n" + storage + "\n");
+      output.sentences("\n" + storage + "\n");
     }
   });
 }

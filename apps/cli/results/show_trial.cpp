@@ -213,7 +213,7 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
   if (output.json()) {
     output.data(json_of(shown));
   } else {
-    output.print(text_of(shown, experiment, output));
+    output.sentences(text_of(shown, experiment, output));
   }
   return 0;
 }

@@ -348,7 +348,7 @@ Outcome<Done> RunWatch::print_summary() {
   if (run_.output.json()) {
     run_.output.data(to_value(summary));
   } else {
-    run_.output.print("\n" + to_text(summary, run_.output));
+    run_.output.sentences("\n" + to_text(summary, run_.output));
   }
   return Done{};
 }

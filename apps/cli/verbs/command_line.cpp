@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/render/fold.hpp"
 #include "cli/verbs/usage_error.hpp"
 #include "cli/verbs/verb_groups.hpp"
 
@@ -47,7 +48,7 @@ void add_everything(VerbBuilder& build) {
   add_version(build);
   build.add_output(app);
   app.footer(
-      "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
+      "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use, "
       "6 no daemon answers, 7 the experiment failed or was canceled, 74 disk or store failed, 130 "
       "interrupted.");
   build.title = "Run, as hpsearch run search.yaml";
@@ -89,6 +90,14 @@ std::vector<std::string>::const_iterator begin_of_sbatch_words(const std::vector
   return on_slurm ? end : words.end();
 }
 
+void print_help(const std::string& page) {
+  constexpr std::size_t narrow = 80;  // Of a file or a pipe, too.
+  constexpr std::size_t wide = 110;   // Longer lines are hard to read.
+  const Output output(Output::Format::table);
+  const std::size_t width = output.width() == 0 ? narrow : std::min(output.width(), wide);
+  output.print(fold_help(page, width));
+}
+
 void take_server_from_environment(Arguments& given) {
   const char* server = std::getenv("HPSEARCH_SERVER");
   if (!given.server.server && !given.server.state_dir && server != nullptr && *server != '\0') {
@@ -114,8 +123,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     const auto [about, called] = chosen_in(app);
     const std::size_t own_name = called.rfind(' ');
-    Output(Output::Format::table)
-        .print(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
+    print_help(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
     return 0;
   } catch (const CLI::ParseError& error) {
     return Output(guess_format(argc, argv)).fail(usage_failure(explain(app, error)));
