@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "hpsearch/io/files/descriptor.hpp"
+#include "hpsearch/io/files/file_bytes.hpp"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
 
@@ -86,6 +88,18 @@ bool read_until(Clock::time_point deadline, std::array<Stream, 2>& streams) {
   return true;
 }
 
+/// The reading end of a pipe that has this text and ends; none if the text is empty or does not fit into a
+/// pipe.
+files::Descriptor pipe_with(std::string_view text) {
+  std::array<int, 2> ends{};
+  if (text.empty() || text.size() > most_command_input || ::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return {};
+  }
+  files::Descriptor reading(ends[0]);
+  const files::Descriptor writing(ends[1]);
+  return files::write_all(writing.get(), text) ? std::move(reading) : files::Descriptor();
+}
+
 }  // namespace
 
 std::string CommandAnswer::complaint() const {
@@ -103,8 +117,13 @@ std::string CommandAnswer::complaint() const {
 }
 
 CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit,
-                          const std::vector<std::string>& more_variables) {
+                          const std::vector<std::string>& more_variables, std::string_view input) {
   CommandAnswer answer;
+  const files::Descriptor in = pipe_with(input);
+  if (!input.empty() && in.get() < 0) {
+    answer.errors = std::string("no pipe: ") + std::strerror(errno);
+    return answer;
+  }
   std::array<int, 2> out{};
   std::array<int, 2> err{};
   if (::pipe2(out.data(), O_CLOEXEC) != 0) {
@@ -130,7 +149,11 @@ CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::se
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (input.empty()) {
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  } else {
+    ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
+  }
   ::posix_spawn_file_actions_adddup2(&actions, out_end.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err_end.get(), STDERR_FILENO);
   ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);  // Ports would stay taken.

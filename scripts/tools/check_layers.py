@@ -35,13 +35,15 @@ ROOMS = {
     "apps/daemon/store": ({"engine", "proto", "io/files"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "proto", "io/net", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon/audit": ({"engine", "proto", "io/files"}, "", False),
+    "apps/daemon/notifications": ({"engine", "proto", "io/net", "jobs/yaml"}, r"sodium\.h", False),
     "apps/daemon/backup": ({"engine", "proto", "io/files", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "searchers", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit"} | JOBS | PROTO | IO, r"CLI/|zlib\.h", False),
+    "apps/daemon": ({"engine", "searchers", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit",
+                     "apps/daemon/notifications"} | JOBS | PROTO | IO, r"CLI/|zlib\.h", False),
     "apps/cli/surrogates": ({"engine", "proto"}, r"Eigen/", True),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
     "apps/cli": ({"engine", "searchers", "apps/cli/surrogates", "io/net", "io/files", "io/archive", "apps/daemon/store",
-                  "apps/daemon/keys", "apps/daemon/audit", "apps/daemon/backup"} | JOBS | PROTO, r"CLI/|re2/|ncurses\.h", False),
+                  "apps/daemon/keys", "apps/daemon/audit", "apps/daemon/backup", "apps/daemon/notifications"} | JOBS | PROTO, r"CLI/|re2/|ncurses\.h", False),
     # Both programs, for a main() of somebody else's; and all programs in one file, for static builds.
     "apps/programs": ({"engine", "searchers", "workers/shell", "workers/determined", "apps/daemon", "apps/cli"}, "", False),
 }

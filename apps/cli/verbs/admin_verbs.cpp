@@ -41,6 +41,15 @@ void add_store_verbs(VerbBuilder& build) {
   add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
 }
 
+void add_notify(VerbBuilder& build) {
+  CLI::App& verb = build.add("notify", "Send a test to those whom a daemon notifies",
+                             [&build](const Output& output) { return notify(build.given.notify, output); });
+  verb.add_option("FILE", build.given.notify.file, "The file of hpsearchd --notify")
+      ->required()
+      ->check(CLI::ExistingFile);
+  verb.add_option("--receiver", build.given.notify.receiver, "Only this receiver")->check(not_empty());
+}
+
 void add_cluster_verbs(VerbBuilder& build) {
   CLI::App& group = build.add_family("cluster", "Set up a daemon for workers on other machines");
   group.require_subcommand(1);

@@ -36,6 +36,7 @@ struct Arguments {
   CheckpointOptions checkpoint;
   std::string checkpoint_word;  ///< For commands with a single checkpoint.
   FilesOptions files;
+  NotifyOptions notify;
   StoreOptions store;
   KeyOptions key;
   TokenOptions token;

@@ -74,6 +74,7 @@ void add_everything(VerbBuilder& build) {
   add_context_verbs(build);
   add_workspace_verbs(build);
   add_audit_verbs(build);
+  add_notify(build);
   add_store_verbs(build);
   add_component_verbs(build);
   static_cast<void>(

@@ -28,6 +28,7 @@ void add_files_verbs(VerbBuilder& build);
 
 // admin_verbs.cpp
 void add_store_verbs(VerbBuilder& build);
+void add_notify(VerbBuilder& build);
 void add_cluster_verbs(VerbBuilder& build);
 void add_key_verbs(VerbBuilder& build);
 void add_token_verbs(VerbBuilder& build);

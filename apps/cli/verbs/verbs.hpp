@@ -266,6 +266,13 @@ struct FilesOptions {
 /// get and path.
 [[nodiscard]] int take_files(const FilesOptions& options, const Output& output);
 
+/// Sends a test to those in the file of hpsearchd --notify.
+struct NotifyOptions {
+  std::string file;
+  std::string receiver;  ///< "" = all.
+};
+[[nodiscard]] int notify(const NotifyOptions& options, const Output& output);
+
 /// For the commands about a daemon's store. STORE is a daemon's state directory, that of a run, or a backup.
 struct StoreOptions {
   std::string store;

@@ -36,14 +36,17 @@
 #include "daemon/http/http_routes.hpp"
 #include "daemon/keys/invites.hpp"
 #include "daemon/keys/worker_keys.hpp"
+#include "daemon/notifications/receivers.hpp"
 #include "daemon/sessions/lost_workers.hpp"
 #include "daemon/sessions/relative_paths.hpp"
 #include "daemon/sessions/worker_joins.hpp"
 #include "daemon/sessions/worker_port.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
 #include "daemon/store/sqlite_store.hpp"
+#include "daemon/streams/notifier.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/io/archive/kept_log.hpp"
+#include "hpsearch/io/files/replace_file.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/core_files.hpp"
 #include "hpsearch/io/net/descriptor_limit.hpp"
@@ -264,9 +267,9 @@ class Daemon {
       return allowed;
     }
     using Step = Status (Daemon::*)();
-    for (const Step step :
-         {&Daemon::read_certificate, &Daemon::read_tokens, &Daemon::listen_for_workers,
-          &Daemon::open_kept_files, &Daemon::open_audit, &Daemon::listen_for_clients, &Daemon::begin}) {
+    for (const Step step : {&Daemon::read_certificate, &Daemon::read_tokens, &Daemon::listen_for_workers,
+                            &Daemon::open_kept_files, &Daemon::open_audit, &Daemon::read_notified,
+                            &Daemon::listen_for_clients, &Daemon::begin}) {
       if (Status done = (this->*step)(); !done) {
         return done;
       }
@@ -363,6 +366,23 @@ class Daemon {
     };
     kept_.emplace(loop_, directory_->kept(), KeptStore::Limits{options_.kept_quota, !options_.no_kept_files},
                   ended_at);
+    return Done{};
+  }
+
+  /// Reads who is notified, if anybody is.
+  Status read_notified() {
+    if (options_.notify.empty()) {
+      return Done{};
+    }
+    auto receivers = read_receivers(options_.notify);
+    if (!receivers) {
+      return Error{Errc::bad_request, "--notify: " + receivers.error().message};
+    }
+    const std::string directory = directory_->path() + "/notifications";
+    if (const auto failed = files::make_private_directory(directory)) {
+      return failed->as_error();
+    }
+    notifier_.emplace(*runtime_, loop_, *std::move(receivers), directory);
     return Done{};
   }
 
@@ -489,6 +509,9 @@ class Daemon {
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
+    if (notifier_) {
+      notifier_->start();
+    }
     lost_workers_.emplace(
         *runtime_,
         LostWorkers::Settings{
@@ -815,6 +838,7 @@ class Daemon {
   std::optional<LostWorkers> lost_workers_;
   std::optional<Allocator> allocator_;
   std::optional<StorageWatch> storage_;
+  std::optional<Notifier> notifier_;
   std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;   ///< Serves clients on this machine.
   std::unique_ptr<net::HttpServer> http_;     ///< Serves TCP, if configured.

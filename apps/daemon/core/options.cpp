@@ -163,6 +163,12 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1000}))
       ->type_name("N");
+  app.add_option(
+         "--notify", options.notify,
+         "Notify those in this file, by webhooks, Slack and mail, of searches that end, fail or pause "
+         "themselves, of new best results and of lost workers")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   app.add_flag("--audit-reads", options.audit_reads, "Record in audit.jsonl what clients read, too");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");

@@ -41,6 +41,7 @@ struct Options {
   bool take_over = false;       ///< Take the store over from a daemon on another host that cannot be stopped.
   std::string metrics_listen;   ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
+  std::string notify;                         ///< File of the receivers; "" = there are none.
   std::string log_level = "info";
 };
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hpsearch::net {
@@ -27,9 +28,13 @@ struct CommandAnswer {
 
 inline constexpr std::size_t most_command_output = std::size_t{16} * 1024 * 1024;
 
-/// Runs a program without a shell, in the C locale, with nothing to read; it is killed after `limit`. Blocks:
-/// for threads beside the loop. `variables`: "NAME=VALUE" for it beside our own.
+inline constexpr std::size_t most_command_input = std::size_t{60} * 1024;
+
+/// Runs a program without a shell, in the C locale; it is killed after `limit`. Blocks: for threads beside
+/// the loop. `variables`: "NAME=VALUE" for it beside our own. It reads `input`, at most most_command_input
+/// bytes.
 [[nodiscard]] CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit,
-                                        const std::vector<std::string>& variables = {});
+                                        const std::vector<std::string>& variables = {},
+                                        std::string_view input = {});
 
 }  // namespace hpsearch::net

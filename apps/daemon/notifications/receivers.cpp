@@ -1,0 +1,223 @@
+#include "daemon/notifications/receivers.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "hpsearch/engine/config/section.hpp"
+#include "hpsearch/jobs/yaml/read_text.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Errc;
+using engine::Error;
+using engine::Section;
+
+constexpr std::size_t most_secret_bytes = 4'096;
+constexpr std::size_t least_secret_bytes = 16;
+constexpr auto wanted_occasions = std::span(occasion_names).first<std::size(occasion_names) - 1>();
+constexpr const char* a_url = "as https://host/path";
+
+/// Texts of private files: other users of the machine may not read them.
+engine::Result<std::string> read_private_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  struct stat found {};
+  if (!file || ::stat(path.c_str(), &found) != 0) {
+    return Error{Errc::unavailable, path + " cannot be read: " + std::strerror(errno)};
+  }
+  if (S_ISREG(found.st_mode) && (found.st_mode & S_IRWXO) != 0) {
+    return Error{Errc::wrong_state, path + " has secrets, and other users of this machine may use it; chmod o= " + path};
+  }
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+bool is_url(const std::string& text) {
+  const std::string_view scheme = text.starts_with("https://") ? "https://" : "http://";
+  if (!text.starts_with(scheme) || text.size() == scheme.size()) {
+    return false;
+  }
+  const std::string_view rest = std::string_view(text).substr(scheme.size());
+  const std::string_view place = rest.substr(0, rest.find('/'));
+  return !place.empty() && place.find('@') == std::string_view::npos && text.find('#') == std::string::npos &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+}
+
+bool is_mail_address(const std::string& text) {
+  const std::size_t at = text.find('@');
+  return at != std::string::npos && at > 0 && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f && c != '<' && c != '>' && c != ','; });
+}
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= 64 && text.front() != '.' && text.find_first_not_of(
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == std::string::npos;
+}
+
+std::string all_occasions() {
+  std::string text;
+  for (const std::string_view name : wanted_occasions) {
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  }
+  return text;
+}
+
+std::set<Occasion> read_occasions(Section& section, bool has_experiments_only) {
+  if (!section.has("on")) {
+    std::set<Occasion> usual{Occasion::ended, Occasion::failed, Occasion::paused};
+    if (!has_experiments_only) {
+      usual.insert(Occasion::worker_lost);
+    }
+    return usual;
+  }
+  std::set<Occasion> occasions;
+  for (const std::string& name : section.texts("on")) {
+    const auto found = std::find(wanted_occasions.begin(), wanted_occasions.end(), name);
+    if (found == wanted_occasions.end()) {
+      section.problem("on", "has \"" + name + "\"", "any of " + all_occasions());
+      continue;
+    }
+    occasions.insert(static_cast<Occasion>(found - wanted_occasions.begin()));
+  }
+  if (has_experiments_only && occasions.contains(Occasion::worker_lost)) {
+    section.problem("on", "has worker_lost, but workers have no workspace and no labels",
+                    "another receiver without workspaces and labels");
+  }
+  return occasions;
+}
+
+void read_secret(Section& section, const fs::path& directory, Receiver& receiver) {
+  const auto file = section.text("secret_file");
+  if (!file) {
+    return;
+  }
+  const auto secret = read_private_file((directory / *file).string());
+  if (!secret) {
+    section.problem("secret_file", secret.error().message);
+    return;
+  }
+  receiver.secret = secret->substr(0, secret->find_last_not_of(" \t\r\n") + 1);
+  if (receiver.secret.size() < least_secret_bytes || receiver.secret.size() > most_secret_bytes) {
+    section.problem("secret_file", "has " + std::to_string(receiver.secret.size()) + " bytes",
+                    engine::integers_between(least_secret_bytes, most_secret_bytes));
+  }
+}
+
+void read_way(Section& section, const fs::path& directory, Receiver& receiver) {
+  const std::optional<std::string> webhook = section.text("webhook");
+  const std::optional<std::string> slack = section.text("slack");
+  const bool has_mail = section.has("mail");
+  receiver.to = section.texts("mail");
+  if (int{webhook.has_value()} + int{slack.has_value()} + int{has_mail} != 1) {
+    section.problem("", "has not exactly one of webhook, slack and mail");
+    return;
+  }
+  const char* key = webhook ? "webhook" : "slack";
+  receiver.way = webhook ? Receiver::Way::webhook : slack ? Receiver::Way::slack : Receiver::Way::mail;
+  receiver.url = webhook ? *webhook : slack.value_or("");
+  if (!has_mail && !is_url(receiver.url)) {
+    section.problem(key, "is no address of a receiver", a_url);
+  }
+  for (const std::string& address : receiver.to) {
+    if (!is_mail_address(address)) {
+      section.problem("mail", "has \"" + address + "\"", "addresses, as ann@example.org");
+    }
+  }
+  if (has_mail && receiver.to.empty()) {
+    section.problem("mail", "names nobody", "addresses, as ann@example.org");
+  }
+  if (webhook) {
+    read_secret(section, directory, receiver);
+  }
+  if (!has_mail) {
+    receiver.fingerprint = section.text("fingerprint").value_or("");
+    if (!receiver.fingerprint.empty() && !receiver.url.starts_with("https://")) {
+      section.problem("fingerprint", "is given for an address without TLS", "an https:// address");
+    }
+  }
+}
+
+Receiver read_receiver(const std::string& name, Section section, const fs::path& directory) {
+  Receiver receiver;
+  receiver.name = name;
+  if (!is_name(name)) {
+    section.problem("", "is no name of a receiver", "at most 64 letters, digits, -, _ and .");
+  }
+  read_way(section, directory, receiver);
+  receiver.workspaces = section.texts("workspaces");
+  receiver.labels = section.texts("labels");
+  receiver.on = read_occasions(section, !receiver.workspaces.empty() || !receiver.labels.empty());
+  section.finish();
+  return receiver;
+}
+
+std::string all_problems(const std::string& path, const yaml::ReadText& text, const engine::Problems& found) {
+  std::vector<yaml::FileProblem> problems = text.problems;
+  for (const engine::Problem& problem : found) {
+    problems.push_back({text.lines.line_of(problem.path), problem});
+  }
+  std::string lines;
+  for (const yaml::FileProblem& problem : problems) {
+    lines += (lines.empty() ? "" : "\n") + yaml::to_text(path, problem);
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool Receiver::wants(const Notification& notification) const {
+  const auto has = [](const std::vector<std::string>& list, const std::string& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  return on.contains(notification.occasion) && (workspaces.empty() || has(workspaces, notification.workspace)) &&
+         (labels.empty() || std::any_of(notification.labels.begin(), notification.labels.end(),
+                                        [&](const std::string& label) { return has(labels, label); }));
+}
+
+engine::Result<Receivers> read_receivers(const std::string& path) {
+  const auto text = read_private_file(path);
+  if (!text) {
+    return text.error();
+  }
+  const yaml::ReadText read = yaml::read_experiment_text(*text);
+  engine::Findings findings;
+  Receivers receivers;
+  if (read.tree) {
+    const fs::path directory = fs::absolute(path).parent_path();
+    Section whole(&*read.tree, "", findings);
+    receivers.pages = whole.text("pages").value_or("");
+    if (!receivers.pages.empty() && !is_url(receivers.pages)) {
+      whole.problem("pages", "is no address of the pages", a_url);
+    }
+    receivers.pages.erase(receivers.pages.find_last_not_of('/') + 1);
+    receivers.sendmail = whole.text("sendmail").value_or(receivers.sendmail);
+    receivers.new_best_every = whole.time("new_best_every").value_or(receivers.new_best_every);
+    if (receivers.new_best_every < engine::Duration::seconds(1)) {
+      whole.problem("new_best_every", "is shorter than a second", "as 1m or 1h");
+    }
+    if (!whole.has("receivers")) {
+      whole.missing("receivers", "receivers by their names");
+    } else if (const engine::Value::Map* map = whole.map("receivers")) {
+      for (const auto& [name, value] : *map) {
+        receivers.list.push_back(
+            read_receiver(name, Section(&value, engine::path_below("receivers", name), findings), directory));
+      }
+    }
+    whole.finish();
+  }
+  if (!read.problems.empty() || !findings.problems.empty()) {
+    return Error{Errc::bad_request, all_problems(path, read, findings.problems)};
+  }
+  return receivers;
+}
+
+}  // namespace hpsearch::daemon
