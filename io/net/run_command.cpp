@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,16 +89,12 @@ bool read_until(Clock::time_point deadline, std::array<Stream, 2>& streams) {
   return true;
 }
 
-/// The reading end of a pipe that has this text and ends; none if the text is empty or does not fit into a
-/// pipe.
-files::Descriptor pipe_with(std::string_view text) {
-  std::array<int, 2> ends{};
-  if (text.empty() || text.size() > most_command_input || ::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return {};
-  }
-  files::Descriptor reading(ends[0]);
-  const files::Descriptor writing(ends[1]);
-  return files::write_all(writing.get(), text) ? std::move(reading) : files::Descriptor();
+/// A file without a name that has this text, at its beginning; none if there is no room.
+files::Descriptor file_with(std::string_view text) {
+  files::Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+  const bool written =
+      file.get() >= 0 && files::write_all(file.get(), text) && ::lseek(file.get(), 0, SEEK_SET) == 0;
+  return written ? std::move(file) : files::Descriptor();
 }
 
 }  // namespace
@@ -119,9 +116,9 @@ std::string CommandAnswer::complaint() const {
 CommandAnswer run_command(const std::vector<std::string>& words, std::chrono::seconds limit,
                           const std::vector<std::string>& more_variables, std::string_view input) {
   CommandAnswer answer;
-  const files::Descriptor in = pipe_with(input);
+  const files::Descriptor in = input.empty() ? files::Descriptor() : file_with(input);
   if (!input.empty() && in.get() < 0) {
-    answer.errors = std::string("no pipe: ") + std::strerror(errno);
+    answer.errors = std::string("no room for its input: ") + std::strerror(errno);
     return answer;
   }
   std::array<int, 2> out{};

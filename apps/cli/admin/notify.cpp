@@ -32,9 +32,9 @@ int notify(const NotifyOptions& options, const Output& output) {
     return options.receiver.empty() || receiver.name == options.receiver;
   };
   if (std::none_of(receivers->list.begin(), receivers->list.end(), is_meant)) {
-    return output.fail(usage_failure(options.file + " has no receiver \"" + printable(options.receiver) + "\""));
+    return output.fail(
+        usage_failure(options.file + " has no receiver \"" + printable(options.receiver) + "\""));
   }
-  const auto now = engine::Instant::from_micros(static_cast<std::int64_t>(seconds_now() * 1e6));
   const daemon::Notification notification = test_notification(receivers->pages);
   Value::List answers;
   Table table({{"receiver"}, {"result"}});
@@ -43,7 +43,7 @@ int notify(const NotifyOptions& options, const Output& output) {
     if (!is_meant(receiver)) {
       continue;
     }
-    const engine::Status delivered = daemon::deliver(notification, receiver, receivers->sendmail, now);
+    const engine::Status delivered = daemon::deliver(notification, receiver, receivers->sendmail);
     const std::string problem = delivered ? "" : delivered.error().message;
     all = all && problem.empty();
     table.add({receiver.name, problem.empty() ? "notified" : problem});

@@ -30,6 +30,9 @@ std::size_t indent_of(std::string_view line) {
 /// Where the lines that follow begin.
 std::size_t hanging_of(std::string_view line) {
   const std::size_t indent = indent_of(line);
+  if (indent == descriptions) {
+    return indent;
+  }
   const std::size_t gap = line.find("  ", indent);
   const std::size_t second = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
   if (second == std::string_view::npos) {
@@ -45,7 +48,10 @@ void add_folded(std::string& out, std::string_view line, std::size_t width, std:
   std::size_t column = at;
   bool begins = true;  // Nothing but the indent stands in this line.
   while (at < line.size()) {
-    const std::size_t word = std::min(line.find_first_not_of(' ', at), line.size());
+    const std::size_t word = line.find_first_not_of(' ', at);
+    if (word == std::string_view::npos) {
+      return;  // Blanks at the end.
+    }
     const std::size_t end = std::min(line.find(' ', word), line.size());
     const std::size_t blanks = word - at;
     const std::size_t columns = painted_width(line.substr(word, end - word));
@@ -59,7 +65,7 @@ void add_folded(std::string& out, std::string_view line, std::size_t width, std:
     out.append(line, word, end - word);
     column += columns;
     at = end;
-    begins = column == hanging;
+    begins = false;
   }
 }
 
@@ -98,11 +104,14 @@ std::string fold(std::string_view text, std::size_t width) {
 
 std::string fold_help(std::string_view page, std::size_t width) {
   std::string joined;
+  bool is_first = true;
   bool in_description = false;
   for (const std::string_view line : lines_of(page)) {
     const bool goes_on = in_description && is_described(line) && indent_of(line) == descriptions;
-    joined += goes_on ? ' ' + std::string(line.substr(descriptions)) : (joined.empty() ? "" : "\n") + std::string(line);
+    joined +=
+        goes_on ? ' ' + std::string(line.substr(descriptions)) : (is_first ? "" : "\n") + std::string(line);
     in_description = is_described(line);
+    is_first = false;
   }
   return fold(joined, width);
 }

@@ -40,7 +40,7 @@ int print_to(int descriptor, std::string_view text) {
   return files::write_all(descriptor, text) || errno == EPIPE ? 0 : errno;
 }
 
-/// Of the terminal behind the descriptor.
+/// How wide the terminal behind the descriptor is.
 std::size_t columns_of(int descriptor) noexcept {
   winsize size{};
   return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

@@ -92,7 +92,7 @@ std::vector<std::string>::const_iterator begin_of_sbatch_words(const std::vector
 }
 
 void print_help(const std::string& page) {
-  constexpr std::size_t narrow = 80;  // Of a file or a pipe, too.
+  constexpr std::size_t narrow = 80;  // A file or a pipe has it, too.
   constexpr std::size_t wide = 110;   // Longer lines are hard to read.
   const Output output(Output::Format::table);
   const std::size_t width = output.width() == 0 ? narrow : std::min(output.width(), wide);

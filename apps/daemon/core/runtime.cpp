@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "daemon/streams/stored_events.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/io/net/log.hpp"
 
@@ -71,7 +72,8 @@ Runtime::Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistr
       engine_(registry),
       liveness_(patience),
       cluster_(store.cluster()),
-      daemon_epoch_(store.daemon_epoch()) {
+      daemon_epoch_(store.daemon_epoch()),
+      stored_events_(std::make_unique<StoredEvents>(*this)) {
 }
 
 Runtime::~Runtime() = default;

@@ -25,6 +25,8 @@
 
 namespace hpsearch::daemon {
 
+class StoredEvents;
+
 /// Which input is accepted, depending on the room to store it.
 enum class Intake : std::uint8_t {
   everything,
@@ -96,8 +98,9 @@ class Runtime {
   void when_durable(std::function<void()> then);
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
   /// Passes all events that become durable from now on to `observer`, in order, on another thread:
-  /// Committer::observe().
+  /// Committer::observe(). There is one, that of stored_events().
   void observe_stored(Committer::Observer observer);
+  [[nodiscard]] StoredEvents& stored_events() noexcept { return *stored_events_; }
   [[nodiscard]] bool idle() const noexcept { return committer_->idle() && outgoing_.empty(); }
 
   /// True while nothing can be made durable for lack of room, and all commits wait.
@@ -201,6 +204,7 @@ class Runtime {
   bool waits_for_store_ = false;  // If so, due steps continue when the store has caught up.
   net::Watch deadline_;
   std::unique_ptr<Committer> committer_;
+  std::unique_ptr<StoredEvents> stored_events_;
 };
 
 }  // namespace hpsearch::daemon

@@ -65,14 +65,12 @@ struct Call {
 struct Streams {
   Streams(Runtime& runtime, net::Loop& loop, OpenStreams::MayRead may_read, TopicFeed::Values values)
       : open(loop, std::move(may_read)),
-        stored(runtime),
-        events(runtime, stored, loop),
-        topics(runtime, stored, std::move(values)),
+        events(runtime, runtime.stored_events(), loop),
+        topics(runtime, runtime.stored_events(), std::move(values)),
         places(std::make_shared<ExperimentPlaces>()),
         new_places(ExperimentPlaces::fill(places, runtime)) {}
 
   OpenStreams open;
-  StoredEvents stored;
   EventFeed events;
   TopicFeed topics;
   std::shared_ptr<ExperimentPlaces> places;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <string_view>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -18,32 +19,18 @@ using engine::Errc;
 using engine::Error;
 
 constexpr std::chrono::seconds patience{10};
-constexpr std::uint64_t most_answer_bytes = 64UL * 1024;  // It is not read.
+constexpr std::chrono::seconds mail_patience{30};
+constexpr std::uint64_t most_answer_bytes = 16UL * 1024 * 1024;  // It is not read.
 
 std::string base64_of(std::string_view bytes) {
   std::string text(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
+  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                    bytes.size(), sodium_base64_VARIANT_ORIGINAL);
   text.pop_back();  // The zero at its end.
   return text;
 }
 
-std::string key_of(const std::string& secret) {
-  constexpr std::string_view prefix = "whsec_";
-  if (!secret.starts_with(prefix)) {
-    return secret;
-  }
-  std::string key(secret.size(), '\0');
-  std::size_t bytes = 0;
-  const char* begin = secret.data() + prefix.size();
-  const bool read = sodium_base642bin(reinterpret_cast<unsigned char*>(key.data()), key.size(), begin, secret.size() - prefix.size(),
-                                      nullptr, &bytes, nullptr, sodium_base64_VARIANT_ORIGINAL) == 0;
-  key.resize(bytes);
-  return read ? key : secret;
-}
-
-std::string signature_of(const std::string& secret, const std::string& text) {
-  const std::string key = key_of(secret);
+std::string signature_of(const std::string& key, const std::string& text) {
   crypto_auth_hmacsha256_state state;
   crypto_auth_hmacsha256_init(&state, reinterpret_cast<const unsigned char*>(key.data()), key.size());
   crypto_auth_hmacsha256_update(&state, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -54,7 +41,8 @@ std::string signature_of(const std::string& secret, const std::string& text) {
 
 /// Control characters would begin another header.
 std::string in_one_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return text;
 }
 
@@ -71,61 +59,53 @@ std::string header_text(const std::string& text) {
     while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0U) == 0x80U) {
       --end;  // Not within a character.
     }
-    out += (out.empty() ? "" : "\r\n ") + std::string("=?UTF-8?B?") + base64_of(std::string_view(line).substr(at, end - at)) + "?=";
+    out += (out.empty() ? "" : "\r\n ") + std::string("=?UTF-8?B?") +
+           base64_of(std::string_view(line).substr(at, end - at)) + "?=";
     at = end;
   }
   return out;
 }
 
-/// The parts of a URL that read_receivers() took.
-struct Place {
-  std::string address;  ///< For http_request().
-  std::string target;
-};
-
-Place place_of(const Receiver& receiver) {
-  const bool tls = receiver.url.starts_with("https://");
-  const std::string rest = receiver.url.substr(tls ? 8 : 7);
-  const std::size_t path = std::min(rest.find('/'), rest.size());
-  std::string host = rest.substr(0, path);
-  const std::size_t bracket = host.rfind(']');
-  if (host.find(':', bracket == std::string::npos ? 0 : bracket) == std::string::npos) {
-    host += tls ? ":443" : ":80";
+/// Slack reads "<!channel>" and links in texts.
+std::string escaped_for_slack(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
   }
-  return {(tls ? "https://" : "") + host + (receiver.fingerprint.empty() ? "" : "#" + receiver.fingerprint),
-          path == rest.size() ? "/" : rest.substr(path)};
+  return out;
 }
 
 engine::Status post(const Receiver& receiver, const std::string& body, const net::HttpHeaders& headers) {
-  const Place place = place_of(receiver);
-  const auto answer = net::http_request(place.address, "POST", place.target, body, patience, headers, {most_answer_bytes});
+  const auto answer = net::http_request(receiver.url.address, "POST", receiver.url.target, body, patience,
+                                        headers, {most_answer_bytes});
   if (!answer) {
     return Error{Errc::unavailable, answer.error().message};
   }
   if (answer->status < 200 || answer->status > 299) {
-    return Error{Errc::unavailable, place.address + " answered with status " + std::to_string(answer->status)};
+    return Error{Errc::unavailable,
+                 receiver.url.address + " answered with status " + std::to_string(answer->status)};
   }
   return engine::Done{};
 }
 
-engine::Status send_mail(const Notification& notification, const Receiver& receiver, const std::string& sendmail) {
+engine::Status send_mail(const Notification& notification, const Receiver& receiver,
+                         const std::string& sendmail) {
   std::vector<std::string> words{sendmail, "-i", "--"};
   words.insert(words.end(), receiver.to.begin(), receiver.to.end());
-  std::string mail = mail_of(notification, receiver.to);
-  mail.resize(std::min(mail.size(), net::most_command_input));
-  const net::CommandAnswer answer = net::run_command(words, patience, {}, mail);
+  const std::string mail = mail_of(notification, receiver.to);
+  const net::CommandAnswer answer = net::run_command(words, mail_patience, {}, mail);
   return answer.succeeded() ? engine::Status(engine::Done{})
                             : engine::Status(Error{Errc::unavailable, sendmail + ": " + answer.complaint()});
 }
 
 }  // namespace
 
-net::HttpHeaders webhook_headers(const std::string& secret, const std::string& id, std::int64_t seconds,
+net::HttpHeaders webhook_headers(const std::string& key, const std::string& id, std::int64_t seconds,
                                  const std::string& body) {
   const std::string time = std::to_string(seconds);
   net::HttpHeaders headers{{"webhook-id", id}, {"webhook-timestamp", time}};
-  if (!secret.empty()) {
-    headers.emplace_back("webhook-signature", "v1," + signature_of(secret, id + "." + time + "." + body));
+  if (!key.empty()) {
+    headers.emplace_back("webhook-signature", "v1," + signature_of(key, id + "." + time + "." + body));
   }
   return headers;
 }
@@ -135,9 +115,11 @@ std::string mail_of(const Notification& notification, const std::vector<std::str
   for (std::size_t i = 0; i < to.size(); ++i) {
     text += (i == 0 ? "" : ",\r\n ") + to[i];
   }
-  text += "\r\nSubject: " + header_text("[hpsearch] " + notification.text) +
-          "\r\nMessage-ID: <" + notification.id + "@hpsearch>\r\nAuto-Submitted: auto-generated"
-          "\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n";
+  text += "\r\nSubject: " + header_text("[hpsearch] " + notification.text) + "\r\nMessage-ID: <" +
+          notification.id +
+          "@hpsearch>\r\nAuto-Submitted: auto-generated"
+          "\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: "
+          "8bit\r\n\r\n";
   text += notification.text + "\r\n";
   const auto line = [&text](const char* name, const std::string& value) {
     if (!value.empty()) {
@@ -150,15 +132,16 @@ std::string mail_of(const Notification& notification, const std::vector<std::str
   return text + "\r\n";
 }
 
-engine::Status deliver(const Notification& notification, const Receiver& receiver, const std::string& sendmail,
-                       engine::Instant now) {
+engine::Status deliver(const Notification& notification, const Receiver& receiver,
+                       const std::string& sendmail) {
   switch (receiver.way) {
     case Receiver::Way::webhook: {
       const std::string body = engine::compact_json(proto::encode_value(notification));
-      return post(receiver, body, webhook_headers(receiver.secret, notification.id, now.micros() / 1'000'000, body));
+      return post(receiver, body, webhook_headers(receiver.key, notification.id, ::time(nullptr), body));
     }
     case Receiver::Way::slack: {
-      const std::string text = notification.text + (notification.link.empty() ? "" : "\n" + notification.link);
+      const std::string text =
+          escaped_for_slack(notification.text) + (notification.link.empty() ? "" : "\n" + notification.link);
       return post(receiver, engine::compact_json(engine::Value::Map{{"text", text}}), {});
     }
     case Receiver::Way::mail:

@@ -50,8 +50,15 @@ std::string best_text(const Notification& one) {
 }
 
 std::string ended_text(const Notification& one) {
-  const std::string how = one.occasion == Occasion::failed ? "failed" : one.state == "CANCELED" ? "was canceled" : "completed";
+  const std::string how = one.occasion == Occasion::failed ? "failed"
+                          : one.state == "CANCELED"        ? "was canceled"
+                                                           : "completed";
   return search_text(one) + " " + how + (one.reason.empty() ? "" : ": " + one.reason) + "; " + best_text(one);
+}
+
+/// A worker that says goodbye is "lost" too, to the engine: at the end of its allocation, or when it is idle.
+bool is_silent(const engine::WorkerLost& lost) noexcept {
+  return lost.why.starts_with("no message from it");
 }
 
 const std::string& name_of_worker(const engine::Engine& engine, engine::WorkerId id) {
@@ -67,8 +74,9 @@ const std::string& name_of_worker(const engine::Engine& engine, engine::WorkerId
 
 bool is_worth_notifying(const engine::Event& event) noexcept {
   const auto* paused = std::get_if<engine::ExperimentPaused>(&event.body);
+  const auto* lost = std::get_if<engine::WorkerLost>(&event.body);
   return std::holds_alternative<engine::ExperimentEnded>(event.body) ||
-         std::holds_alternative<engine::WorkerLost>(event.body) || (paused != nullptr && !paused->reason.empty());
+         (lost != nullptr && is_silent(*lost)) || (paused != nullptr && !paused->reason.empty());
 }
 
 std::optional<Notification> notification_of(const engine::Event& event, const engine::Engine& engine,
@@ -118,10 +126,12 @@ std::optional<Notification> notification_of_best(const ExperimentRecord& record,
   }
   one.occasion = Occasion::new_best;
   one.at = seconds_of(now);
-  one.text = search_text(one) + " has a new best: " + one.metric + " " + engine::short_number(*one.best_metric) + " (trial " +
-             std::to_string(one.best_trial->number()) + ")";
-  one.id = id_of(cluster, "best-" + std::to_string(record.id.number()) + "-" + std::to_string(one.best_trial->number()) + "-" +
-                              engine::short_number(*one.best_metric));
+  one.text = search_text(one) + " has a new best: " + one.metric + " " +
+             engine::short_number(*one.best_metric) + " (trial " + std::to_string(one.best_trial->number()) +
+             ")";
+  one.id = id_of(cluster, "best-" + std::to_string(record.id.number()) + "-" +
+                              std::to_string(one.best_trial->number()) + "-" +
+                              engine::python_float(*one.best_metric));
   return one;
 }
 

@@ -12,10 +12,11 @@
 
 namespace hpsearch::daemon {
 
-/// What receivers are notified of, by the names that docs/notifications.md explains. They ask for all but `test`.
+/// What receivers are notified of, by the names that docs/notifications.md explains. They ask for all but
+/// `test`.
 enum class Occasion : std::uint8_t { ended, failed, paused, new_best, worker_lost, test };
 inline constexpr std::string_view occasion_names[] = {"ended",    "failed",      "paused",
-                                                       "new_best", "worker_lost", "test"};
+                                                      "new_best", "worker_lost", "test"};
 [[nodiscard]] constexpr std::string_view name_of(Occasion occasion) noexcept {
   return occasion_names[static_cast<std::size_t>(occasion)];
 }
@@ -61,13 +62,16 @@ void spell(auto& fields, proto::Is<Notification> auto& one) {
 /// Whether any event of this type is worth a notification; best results are not seen in events.
 [[nodiscard]] bool is_worth_notifying(const engine::Event& event) noexcept;
 
-/// The notification of a stored event; nothing: it is worth none, or its experiment was deleted meanwhile. `cluster` is the
-/// store's number, and `pages` the address of the pages, without a "/" at its end, or "".
-[[nodiscard]] std::optional<Notification> notification_of(const engine::Event& event, const engine::Engine& engine,
-                                                          std::uint64_t cluster, const std::string& pages);
+/// The notification of a stored event; nothing: it is worth none, or its experiment was deleted meanwhile.
+/// `cluster` is the store's number, and `pages` the address of the pages, without a "/" at its end, or "".
+[[nodiscard]] std::optional<Notification> notification_of(const engine::Event& event,
+                                                          const engine::Engine& engine, std::uint64_t cluster,
+                                                          const std::string& pages);
 
-/// The notification of an experiment's best result, which is better than an earlier one; nothing: it has none.
-[[nodiscard]] std::optional<Notification> notification_of_best(const engine::ExperimentRecord& record, engine::Instant now,
-                                                               std::uint64_t cluster, const std::string& pages);
+/// The notification of an experiment's best result, which is better than an earlier one; nothing: it has
+/// none.
+[[nodiscard]] std::optional<Notification> notification_of_best(const engine::ExperimentRecord& record,
+                                                               engine::Instant now, std::uint64_t cluster,
+                                                               const std::string& pages);
 
 }  // namespace hpsearch::daemon

@@ -1,5 +1,6 @@
 #include "daemon/notifications/receivers.hpp"
 
+#include <sodium.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -23,8 +24,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Section;
 
-constexpr std::size_t most_secret_bytes = 4'096;
-constexpr std::size_t least_secret_bytes = 16;
+constexpr std::size_t most_key_bytes = 4'096;
+constexpr std::size_t least_key_bytes = 16;
 constexpr auto wanted_occasions = std::span(occasion_names).first<std::size(occasion_names) - 1>();
 constexpr const char* a_url = "as https://host/path";
 
@@ -36,31 +37,54 @@ engine::Result<std::string> read_private_file(const std::string& path) {
     return Error{Errc::unavailable, path + " cannot be read: " + std::strerror(errno)};
   }
   if (S_ISREG(found.st_mode) && (found.st_mode & S_IRWXO) != 0) {
-    return Error{Errc::wrong_state, path + " has secrets, and other users of this machine may use it; chmod o= " + path};
+    return Error{Errc::wrong_state,
+                 path + " has secrets, and other users of this machine may use it; chmod o= " + path};
   }
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-bool is_url(const std::string& text) {
-  const std::string_view scheme = text.starts_with("https://") ? "https://" : "http://";
-  if (!text.starts_with(scheme) || text.size() == scheme.size()) {
-    return false;
+bool is_port(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         text.find_first_not_of("0123456789") == std::string_view::npos &&
+         std::stoul(std::string(text)) - 1 < 65'535;
+}
+
+/// "host" or "[::1]"
+bool is_host(std::string_view text) {
+  const bool is_ipv6 = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  const std::string_view inner = is_ipv6 ? text.substr(1, text.size() - 2) : text;
+  return !inner.empty() &&
+         inner.find_first_not_of(is_ipv6
+                                     ? "0123456789abcdefABCDEF:."
+                                     : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+             std::string_view::npos;
+}
+
+/// As openssl prints it, too: "AB:CD:…". Nothing: it is no SHA-256.
+std::optional<std::string> read_fingerprint(const std::string& text) {
+  std::string digits;
+  for (const char c : text) {
+    if (c != ':') {
+      digits += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
   }
-  const std::string_view rest = std::string_view(text).substr(scheme.size());
-  const std::string_view place = rest.substr(0, rest.find('/'));
-  return !place.empty() && place.find('@') == std::string_view::npos && text.find('#') == std::string::npos &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+  const bool is_sha256 =
+      digits.size() == 64 && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_sha256 ? std::optional(digits) : std::nullopt;
 }
 
 bool is_mail_address(const std::string& text) {
   const std::size_t at = text.find('@');
   return at != std::string::npos && at > 0 && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f && c != '<' && c != '>' && c != ','; });
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return c > 0x20 && c < 0x7f && c != '<' && c != '>' && c != ',';
+         });
 }
 
 bool is_name(const std::string& text) {
-  return !text.empty() && text.size() <= 64 && text.front() != '.' && text.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == std::string::npos;
+  return !text.empty() && text.size() <= 64 && text.front() != '.' &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+             std::string::npos;
 }
 
 std::string all_occasions() {
@@ -88,6 +112,9 @@ std::set<Occasion> read_occasions(Section& section, bool has_experiments_only) {
     }
     occasions.insert(static_cast<Occasion>(found - wanted_occasions.begin()));
   }
+  if (occasions.empty()) {
+    section.problem("on", "asks for nothing", "any of " + all_occasions());
+  }
   if (has_experiments_only && occasions.contains(Occasion::worker_lost)) {
     section.problem("on", "has worker_lost, but workers have no workspace and no labels",
                     "another receiver without workspaces and labels");
@@ -105,10 +132,15 @@ void read_secret(Section& section, const fs::path& directory, Receiver& receiver
     section.problem("secret_file", secret.error().message);
     return;
   }
-  receiver.secret = secret->substr(0, secret->find_last_not_of(" \t\r\n") + 1);
-  if (receiver.secret.size() < least_secret_bytes || receiver.secret.size() > most_secret_bytes) {
-    section.problem("secret_file", "has " + std::to_string(receiver.secret.size()) + " bytes",
-                    engine::integers_between(least_secret_bytes, most_secret_bytes));
+  const auto key = key_of(secret->substr(0, secret->find_last_not_of(" \t\r\n") + 1));
+  if (!key) {
+    section.problem("secret_file", "begins with whsec_ but is not base64 (with = at its end) behind it");
+    return;
+  }
+  receiver.key = *key;
+  if (key->size() < least_key_bytes || key->size() > most_key_bytes) {
+    section.problem("secret_file", "has a key of " + std::to_string(key->size()) + " bytes",
+                    engine::integers_between(least_key_bytes, most_key_bytes));
   }
 }
 
@@ -123,8 +155,9 @@ void read_way(Section& section, const fs::path& directory, Receiver& receiver) {
   }
   const char* key = webhook ? "webhook" : "slack";
   receiver.way = webhook ? Receiver::Way::webhook : slack ? Receiver::Way::slack : Receiver::Way::mail;
-  receiver.url = webhook ? *webhook : slack.value_or("");
-  if (!has_mail && !is_url(receiver.url)) {
+  const std::optional<Url> url = read_url(webhook ? *webhook : slack.value_or(""));
+  receiver.url = url.value_or(Url{});
+  if (!has_mail && !url) {
     section.problem(key, "is no address of a receiver", a_url);
   }
   for (const std::string& address : receiver.to) {
@@ -138,10 +171,14 @@ void read_way(Section& section, const fs::path& directory, Receiver& receiver) {
   if (webhook) {
     read_secret(section, directory, receiver);
   }
-  if (!has_mail) {
-    receiver.fingerprint = section.text("fingerprint").value_or("");
-    if (!receiver.fingerprint.empty() && !receiver.url.starts_with("https://")) {
+  if (const auto given = has_mail ? std::nullopt : section.text("fingerprint")) {
+    const auto fingerprint = read_fingerprint(*given);
+    if (!fingerprint) {
+      section.problem("fingerprint", "is no SHA-256 of a certificate", "64 digits of hexadecimal");
+    } else if (url && !url->address.starts_with("https://")) {
       section.problem("fingerprint", "is given for an address without TLS", "an https:// address");
+    } else {
+      receiver.url.address += "#" + *fingerprint;
     }
   }
 }
@@ -174,11 +211,45 @@ std::string all_problems(const std::string& path, const yaml::ReadText& text, co
 
 }  // namespace
 
+std::optional<Url> read_url(const std::string& text) {
+  const bool tls = text.starts_with("https://");
+  if ((!tls && !text.starts_with("http://")) || text.find('#') != std::string::npos ||
+      !std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; })) {
+    return {};
+  }
+  const std::string rest = text.substr(tls ? 8 : 7);
+  const std::size_t path = std::min(rest.find_first_of("/?"), rest.size());
+  std::string place = rest.substr(0, path);
+  const std::size_t bracket = place.rfind(']');
+  const std::size_t colon = place.find(':', bracket == std::string::npos ? 0 : bracket);
+  if (!is_host(place.substr(0, colon)) || (colon != std::string::npos && !is_port(place.substr(colon + 1)))) {
+    return {};
+  }
+  place += colon != std::string::npos ? "" : tls ? ":443" : ":80";
+  const std::string target = rest.substr(path);
+  return Url{(tls ? "https://" : "") + place, (target.starts_with("/") ? "" : "/") + target};
+}
+
+std::optional<std::string> key_of(const std::string& secret) {
+  constexpr std::string_view prefix = "whsec_";
+  if (!secret.starts_with(prefix)) {
+    return secret;
+  }
+  std::string key(secret.size(), '\0');
+  std::size_t bytes = 0;
+  const bool read = sodium_base642bin(reinterpret_cast<unsigned char*>(key.data()), key.size(),
+                                      secret.data() + prefix.size(), secret.size() - prefix.size(), nullptr,
+                                      &bytes, nullptr, sodium_base64_VARIANT_ORIGINAL) == 0;
+  key.resize(bytes);
+  return read ? std::optional(key) : std::nullopt;
+}
+
 bool Receiver::wants(const Notification& notification) const {
   const auto has = [](const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
   };
-  return on.contains(notification.occasion) && (workspaces.empty() || has(workspaces, notification.workspace)) &&
+  return on.contains(notification.occasion) &&
+         (workspaces.empty() || has(workspaces, notification.workspace)) &&
          (labels.empty() || std::any_of(notification.labels.begin(), notification.labels.end(),
                                         [&](const std::string& label) { return has(labels, label); }));
 }
@@ -195,7 +266,7 @@ engine::Result<Receivers> read_receivers(const std::string& path) {
     const fs::path directory = fs::absolute(path).parent_path();
     Section whole(&*read.tree, "", findings);
     receivers.pages = whole.text("pages").value_or("");
-    if (!receivers.pages.empty() && !is_url(receivers.pages)) {
+    if (!receivers.pages.empty() && !read_url(receivers.pages)) {
       whole.problem("pages", "is no address of the pages", a_url);
     }
     receivers.pages.erase(receivers.pages.find_last_not_of('/') + 1);
@@ -210,6 +281,9 @@ engine::Result<Receivers> read_receivers(const std::string& path) {
       for (const auto& [name, value] : *map) {
         receivers.list.push_back(
             read_receiver(name, Section(&value, engine::path_below("receivers", name), findings), directory));
+      }
+      if (map->empty()) {
+        whole.problem("receivers", "names nobody", "receivers by their names");
       }
     }
     whole.finish();

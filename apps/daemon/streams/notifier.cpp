@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "daemon/notifications/delivery.hpp"
+#include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/best_trial.hpp"
-#include "daemon/store/files/file_system.hpp"
 #include "hpsearch/io/files/replace_file.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
@@ -22,33 +23,22 @@ using engine::Duration;
 using net::Level;
 
 constexpr std::size_t events_per_read = 1'000;
-constexpr std::size_t most_senders = 4;
+constexpr std::size_t most_senders = 32;  // One receiver that does not answer holds up no other.
 constexpr Duration first_pause = Duration::seconds(5);
 constexpr Duration longest_pause = Duration::seconds(3'600);
 constexpr Duration given_up_after = Duration::seconds(24 * 3'600);
-constexpr std::uint64_t events_per_save = 10'000;  // Without notifications; so many are read again after a crash.
+constexpr std::uint64_t events_per_save =
+    10'000;  // Without notifications; so many are read again after a crash.
 
-/// The file of a receiver.
-struct Progress {
-  engine::Lsn lsn;                        ///< Events up to this one are done.
-  std::map<std::string, double> bests{};  ///< The best metric that the receiver knows, by experiment.
-};
-
-void spell(auto& fields, proto::Is<Progress> auto& progress) {
-  fields("lsn", progress.lsn);
-  fields.maybe("bests", progress.bests);
+bool is_better(double a, double b, bool smaller_is_better) {
+  return smaller_is_better ? a < b : a > b;
 }
 
-/// The best metric of each experiment that is not over.
-std::map<std::string, double> bests_of(const engine::Engine& engine) {
-  std::map<std::string, double> bests;
-  for (const auto& [id, record] : engine.experiments()) {
-    const auto best = engine::is_ended(record.state) ? std::nullopt : engine::best_trial(record);
-    if (best && record.trials[best->number()].best) {
-      bests[std::to_string(id.number())] = record.trials[best->number()].best->metric;
-    }
-  }
-  return bests;
+std::optional<double> best_of(const engine::ExperimentRecord& record) {
+  const auto best = engine::best_trial(record);
+  return best && record.trials[best->number()].best
+             ? std::optional(record.trials[best->number()].best->metric)
+             : std::nullopt;
 }
 
 }  // namespace
@@ -60,7 +50,7 @@ struct Notifier::Route {
   };
 
   Receiver receiver;
-  Progress progress;
+  ReceiverProgress progress;
   engine::Lsn saved;
   std::deque<Waiting> waiting;
   engine::Lsn read_to;  ///< What waits is from events up to this one.
@@ -75,24 +65,33 @@ Notifier::Notifier(Runtime& runtime, net::Loop& loop, Receivers receivers, std::
       loop_(loop),
       receivers_(std::move(receivers)),
       directory_(std::move(directory)),
-      stored_(runtime),
       files_(loop, 1),
-      senders_(loop, most_senders) {
+      senders_(loop, std::min(most_senders, receivers_.list.size())) {
   for (const Receiver& receiver : receivers_.list) {
     routes_.push_back(std::make_shared<Route>());
     routes_.back()->receiver = receiver;
   }
 }
 
-Notifier::~Notifier() = default;
+Notifier::~Notifier() {
+  if (listening_ != 0) {
+    runtime_.stored_events().remove(listening_);
+  }
+}
 
 void Notifier::start() {
   seen_ = runtime_.engine().last_lsn();
   for (const auto& route : routes_) {
     load(*route);
   }
-  stored_.add([this](const StoredEvents::Group& group) { see(group); });
-  bests_clock_ = loop_.every(std::chrono::microseconds(receivers_.new_best_every.in_micros()), [this] { see_bests(); });
+  listening_ = runtime_.stored_events().add([this](const StoredEvents::Group& group) { see(group); });
+  bests_clock_ = loop_.every(std::chrono::microseconds(receivers_.new_best_every.in_micros()), [this] {
+    runtime_.when_durable([this, alive = std::weak_ptr<bool>(alive_)] {
+      if (!alive.expired()) {
+        see_bests();
+      }
+    });
+  });
   for (const auto& route : routes_) {
     go_on(route);
   }
@@ -103,11 +102,21 @@ void Notifier::load(Route& route) {
   const auto text = kernel_files().read(path);
   const auto value = text ? proto::parse_json({reinterpret_cast<const char*>(text->data()), text->size()})
                           : engine::Result<engine::Value>(text.error());
-  const auto progress = value ? proto::decode_value<Progress>(*value) : engine::Result<Progress>(value.error());
+  const auto progress =
+      value ? proto::decode_value<ReceiverProgress>(*value) : engine::Result<ReceiverProgress>(value.error());
   if (progress && progress->lsn <= seen_) {
     route.progress = *progress;
   } else {
-    route.progress = {seen_, bests_of(runtime_.engine())};
+    if (std::filesystem::exists(path)) {
+      net::log(Level::error, "receiver " + route.receiver.name + " is notified from now on only: " + path +
+                                 " is not of this store" + (progress ? "" : ": " + progress.error().message));
+    }
+    route.progress = {seen_, {}};
+    for (const auto& [id, record] : runtime_.engine().experiments()) {
+      if (const auto best = best_of(record); best && !engine::is_ended(record.state)) {
+        route.progress.bests.emplace(std::to_string(id.number()), *best);
+      }
+    }
     save(route);
   }
   route.saved = route.read_to = route.progress.lsn;
@@ -115,8 +124,9 @@ void Notifier::load(Route& route) {
 
 void Notifier::save(const Route& route) {
   files_.run([path = directory_ + "/" + route.receiver.name + ".json",
-                text = engine::compact_json(proto::encode_value(route.progress))] {
-    if (const auto failed = files::replace_file(path, text, files::Durability::of_the_disk, files::Readers::owner)) {
+              text = engine::compact_json(proto::encode_value(route.progress))] {
+    if (const auto failed =
+            files::replace_file(path, text, files::Durability::of_the_disk, files::Readers::owner)) {
       net::log(Level::error, "a receiver may be notified of the same again: " + failed->as_error().message);
     }
     return [] {};
@@ -142,28 +152,44 @@ void Notifier::see(const StoredEvents::Group& group) {
 
 void Notifier::see_bests() {
   for (const auto& route : routes_) {
-    if (route->busy || !route->receiver.on.contains(Occasion::new_best)) {
+    if (!route->busy && route->receiver.on.contains(Occasion::new_best)) {
+      see_bests_of(*route);
+      go_on(route);
+    }
+  }
+}
+
+void Notifier::see_bests_of(Route& route) {
+  auto& known = route.progress.bests;
+  const std::map<std::string, double> before = known;
+  for (const auto& [id, record] : runtime_.engine().experiments()) {
+    const auto best = best_of(record);
+    const std::string key = std::to_string(id.number());
+    const auto at = known.find(key);
+    const bool has_ended = engine::is_ended(record.state);
+    if (at == known.end()) {
+      if (best && !has_ended) {
+        known.emplace(key, *best);  // The first result is always the best.
+      }
       continue;
     }
-    std::map<std::string, double> bests = bests_of(runtime_.engine());
-    for (const auto& [id, record] : runtime_.engine().experiments()) {
-      const std::string key = std::to_string(id.number());
-      const auto known = route->progress.bests.find(key);
-      const auto now = bests.find(key);
-      if (known == route->progress.bests.end() || now == bests.end() || now->second == known->second) {
+    if (best && is_better(*best, at->second, record.config.searcher.smaller_is_better)) {
+      auto notification = notification_of_best(record, runtime_.now(), runtime_.cluster(), receivers_.pages);
+      if (notification && route.receiver.wants(*notification)) {
+        route.waiting.push_back({*std::move(notification), {}});  // It is known when it is delivered.
         continue;
       }
-      auto notification = notification_of_best(record, runtime_.now(), runtime_.cluster(), receivers_.pages);
-      if (notification && route->receiver.wants(*notification)) {
-        route->waiting.push_back({*std::move(notification), {}});
-        now->second = known->second;  // Until it is delivered.
-      }
+      at->second = *best;
     }
-    if (route->progress.bests != bests) {
-      route->progress.bests = std::move(bests);
-      save(*route);
+    if (has_ended) {
+      known.erase(at);
     }
-    go_on(route);
+  }
+  std::erase_if(known, [this](const auto& one) {
+    return runtime_.engine().find(engine::ExperimentId(std::stoull(one.first))) == nullptr;
+  });
+  if (known != before) {
+    save(route);
   }
 }
 
@@ -186,10 +212,14 @@ void Notifier::go_on(const std::shared_ptr<Route>& route) {
       if (alive.expired()) {
         return;
       }
-      route->busy = false;
       if (!events) {
-        net::log(Level::error, "receiver " + route->receiver.name + " is not notified: " + events.error().message);
-      } else if (!events->empty()) {
+        net::log(Level::error,
+                 "receiver " + route->receiver.name + " is not notified for now: " + events.error().message);
+        pause(route);
+        return;
+      }
+      route->busy = false;
+      if (!events->empty()) {
         take(route, *events);
       }
     };
@@ -210,34 +240,42 @@ void Notifier::take(const std::shared_ptr<Route>& route, const std::vector<engin
 void Notifier::deliver_first(const std::shared_ptr<Route>& route) {
   route->busy = true;
   const Route::Waiting& first = route->waiting.front();
-  senders_.run([this, route, notification = first.notification, now = runtime_.now()]() -> net::Background::Afterwards {
-    const engine::Status delivered = deliver(notification, route->receiver, receivers_.sendmail, now);
+  senders_.run([this, route, notification = first.notification]() -> net::Background::Afterwards {
+    const engine::Status delivered = deliver(notification, route->receiver, receivers_.sendmail);
     return [this, route, delivered] { take_answer(route, delivered); };
   });
 }
 
+void Notifier::pause(const std::shared_ptr<Route>& route) {
+  route->retry = loop_.after(std::chrono::microseconds(route->pause.in_micros()),
+                             [this, weak = std::weak_ptr<Route>(route)] {
+                               if (const auto held = weak.lock()) {
+                                 held->busy = false;
+                                 go_on(held);
+                               }
+                             });
+  route->pause = std::min(longest_pause, route->pause + route->pause);
+}
+
 void Notifier::take_answer(const std::shared_ptr<Route>& route, const engine::Status& delivered) {
   const engine::Instant now = runtime_.now();
-  const bool is_given_up = !delivered && route->failing_since && now - *route->failing_since >= given_up_after;
+  const bool is_given_up =
+      !delivered && route->failing_since && now - *route->failing_since >= given_up_after;
   if (!delivered && !is_given_up) {
     if (!route->failing_since) {
       route->failing_since = now;
-      net::log(Level::warning, "receiver " + route->receiver.name + " could not be notified and will be again: " + delivered.error().message);
+      net::log(Level::warning, "receiver " + route->receiver.name +
+                                   " could not be notified and will be again: " + delivered.error().message);
     }
-    route->retry = loop_.after(std::chrono::microseconds(route->pause.in_micros()), [this, weak = std::weak_ptr<Route>(route)] {
-      if (const auto held = weak.lock()) {
-        held->busy = false;
-        go_on(held);
-      }
-    });
-    route->pause = std::min(longest_pause, route->pause + route->pause);
+    pause(route);
     return;
   }
   const Route::Waiting done = std::move(route->waiting.front());
   route->waiting.pop_front();
   if (is_given_up) {
-    net::log(Level::error, "receiver " + route->receiver.name + " was not notified for a day, which is given up: " +
-                               done.notification.text + "; " + delivered.error().message);
+    net::log(Level::error, "receiver " + route->receiver.name +
+                               " was not notified for a day, which is given up: " + done.notification.text +
+                               "; " + delivered.error().message);
   } else if (route->failing_since) {
     net::log(Level::info, "receiver " + route->receiver.name + " is notified again");
   }
@@ -246,7 +284,8 @@ void Notifier::take_answer(const std::shared_ptr<Route>& route, const engine::St
   if (done.lsn.number() > 0) {
     route->progress.lsn = done.lsn;
   } else if (done.notification.best_metric) {
-    route->progress.bests[std::to_string(done.notification.experiment->number())] = *done.notification.best_metric;
+    route->progress.bests[std::to_string(done.notification.experiment->number())] =
+        *done.notification.best_metric;
   }
   if (route->waiting.empty()) {
     route->progress.lsn = route->read_to;

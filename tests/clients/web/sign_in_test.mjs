@@ -102,6 +102,7 @@ test("an administrator makes a token, whose secret is shown once, rotates it and
     await viewer.getByRole("button", {name: "Sign in"}).click();
     await viewer.getByRole("heading", {name: "behind-the-door"}).waitFor();
     assert.equal(await viewer.locator(".head-actions button").count(), 0, "a viewer sees no action");
+    assert.equal(await viewer.locator(".new-button").count(), 0, "nor the way to a new search");
     await page.goto(`${stage.url}e/1`);
     await page.locator(".head-actions").getByRole("button", {name: "More"}).waitFor();
     await page.goto(`${stage.url}settings`);

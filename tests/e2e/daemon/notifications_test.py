@@ -14,21 +14,22 @@ from harness import wait_for
 
 SECRET = b"0123456789abcdef"
 FAILING = {"entrypoint": f"{sys.executable} -c 'raise SystemExit(3)'", "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 1}},
-           "searcher": {"name": "random", "metric": "loss", "max_trials": 3, "max_length": 1}, "max_restarts": 0}
+           "searcher": {"name": "random", "metric": "loss", "max_trials": 3, "max_length": 1}, "max_restarts": 0, "pause_on_failures": 0}
 
 
 class Receiver:
     """A web server that keeps what it gets, and answers with the status that the test wants."""
 
     def __init__(self, case):
-        self.got, self.refuses = [], 0
+        self.got, self.refuses = [], {}  # By path: how many requests are refused.
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                refused = receiver.refuses > 0
-                receiver.refuses -= refused
+                refused = receiver.refuses.get(self.path, 0) > 0
+                if refused:
+                    receiver.refuses[self.path] -= 1
                 receiver.got.append((self.path, dict(self.headers), body, refused))
                 self.send_response(503 if refused else 204)
                 self.end_headers()
@@ -59,15 +60,16 @@ class Notifications(harness.Case):
         self.file.write_text(json.dumps({
             "pages": "https://hpsearch.example.org", "sendmail": str(sendmail), "new_best_every": 1,
             "receivers": {
-                "all": {"webhook": self.receiver.address + "/all", "secret_file": "secret", "on": ["ended", "failed", "paused", "worker_lost"]},
+                "all": {"webhook": self.receiver.address + "/all", "secret_file": "secret", "on": ["ended", "failed", "paused"]},
                 "best": {"webhook": self.receiver.address + "/best", "on": ["new_best"]},
                 "team": {"slack": self.receiver.address + "/slack", "labels": ["paper"]},
+                "workers": {"webhook": self.receiver.address + "/workers", "on": ["worker_lost"]},
                 "me": {"mail": ["ann@example.org"], "on": ["failed"]}}}))
         self.file.chmod(0o600)
         self.cluster = harness.Cluster(self)
 
     def start_daemon(self):
-        self.cluster.start_daemon("--notify", self.file, "--lost-after", "1")
+        self.cluster.start_daemon("--notify", self.file, "--lost-after", "5")
         self.cluster.wait_until_up()
 
     def wait_for_types(self, path, types):
@@ -78,7 +80,11 @@ class Notifications(harness.Case):
     def test_each_receiver_gets_what_it_asked_for(self):
         self.start_daemon()
         worker = self.cluster.start_worker(2)
-        self.cluster.submit(FAILING | {"name": "wrong", "workspace": "default"})
+        stream = self.cluster.connection()
+        stream.request("GET", "/api/v1/stream?topics=experiments")
+        stream.getresponse().read(1)
+        stream.close()  # Who listens to events as well, and stops, takes none from others.
+        self.cluster.submit(FAILING | {"name": "wrong"})
         failed = self.wait_for_types("/all", ["failed"])[0]
         self.assertEqual((failed["experiment"], failed["name"], failed["state"], failed["link"]),
                          (1, "wrong", "FAILED", "https://hpsearch.example.org/experiments/1"))
@@ -98,32 +104,39 @@ class Notifications(harness.Case):
         wait_for(lambda: self.receiver.taken("/slack"), "Slack")
         self.assertEqual(self.receiver.taken("/slack"), [{"text": ended["text"] + "\n" + ended["link"]}])
         worker.popen.kill()
-        lost = self.wait_for_types("/all", ["failed", "ended", "worker_lost"])[2]
-        self.assertEqual(lost["name"], "worker")
+        self.assertEqual(self.wait_for_types("/workers", ["worker_lost"])[0]["name"], "worker")
+        other = self.cluster.start_worker(1, "other")
+        wait_for(lambda: 'worker "other" is connected' in self.cluster.daemon.said(), "the other worker")
+        other.end()
+        self.cluster.submit(FAILING | {"name": "waits"})
+        self.cluster.call("POST", "/api/v1/experiments/3/cancel")
+        canceled = self.wait_for_types("/all", ["failed", "ended", "ended"])[2]
+        self.assertIn(' was canceled', canceled["text"])
+        self.wait_for_types("/workers", ["worker_lost"])  # One that says goodbye is not lost.
 
     def training(self, name, **more):
         searcher = FAILING["searcher"] | {"max_trials": more.pop("max_trials", 3)}
         seconds = more.pop("seconds", 0)
         program = (f"import time, os, json; time.sleep({seconds}); x = json.loads(os.environ['HPSEARCH_PARAMS'])['x']; "
-                   "print('HPSEARCH', json.dumps({'step': 1, 'loss': x}))")
+                   "print('HPSEARCH', json.dumps({'step': 1, 'loss': x / 10 ** int(os.environ['HPSEARCH_TRIAL_NUMBER'])}))")
         (self.folder / "program.py").write_text(program)
         return FAILING | {"name": name, "entrypoint": f"{sys.executable} {self.folder}/program.py", "searcher": searcher} | more
 
     def test_what_is_refused_comes_again_with_the_same_id_and_nothing_is_lost_over_a_kill(self):
         self.start_daemon()
         self.cluster.start_worker(1)
-        self.receiver.refuses = 1
+        self.receiver.refuses["/all"] = 1
         self.cluster.submit(self.training("first"))
         self.wait_for_types("/all", ["ended"])
         ids = [headers["webhook-id"] for path, headers, _, _ in self.receiver.got if path == "/all"]
         self.assertEqual(len(ids), 2)
         self.assertEqual(ids[0], ids[1])
-        self.receiver.refuses = 10 ** 6
+        self.receiver.refuses["/all"] = 10 ** 6
         self.cluster.submit(self.training("second"))
         wait_for(lambda: self.cluster.state_of(2) == "COMPLETED" and len([1 for path, *_ in self.receiver.got if path == "/all"]) > 2,
                  "a refused notification")
         self.cluster.kill_daemon()
-        self.receiver.refuses = 0
+        self.receiver.refuses.clear()
         self.start_daemon()
         names = [one["name"] for one in self.wait_for_types("/all", ["ended", "ended"])]
         self.assertEqual(names, ["first", "second"])

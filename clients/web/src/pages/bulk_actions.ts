@@ -1,5 +1,5 @@
 // Actions on several experiments at once.
-import {change} from "../api/client";
+import {change, mayChange} from "../api/client";
 import type {ExperimentSummary} from "../api/shapes";
 import {go} from "../state/router";
 import {t, tCount} from "../i18n/texts";
@@ -28,6 +28,7 @@ export function bulkActions(chosen: readonly ExperimentSummary[], done: () => vo
                         .join(",")}`,
                 ),
         });
+    if (!mayChange()) return items;
     if (active.length > 0)
         items.push({
             label: t("action.pause"),

@@ -3,7 +3,7 @@ import type {ComponentChildren} from "preact";
 import {connection} from "../live/stream";
 import {newVersion} from "../live/version_watch";
 import {address} from "../state/router";
-import {session} from "../api/client";
+import {mayChange, session} from "../api/client";
 import {shownTheme, theme} from "../state/settings";
 import {t} from "../i18n/texts";
 import {Link} from "../design/link";
@@ -113,12 +113,14 @@ export function Shell({children}: {children: ComponentChildren}) {
                                 <circle cx="5" cy="11.500" r="1.800" />
                             </svg>
                         </Link>
-                        <Link to="new" class="button primary new-button">
-                            <span class="new-word">{t("nav.new")}</span>
-                            <span class="new-sign" aria-hidden="true">
-                                +
-                            </span>
-                        </Link>
+                        {mayChange() && (
+                            <Link to="new" class="button primary new-button">
+                                <span class="new-word">{t("nav.new")}</span>
+                                <span class="new-sign" aria-hidden="true">
+                                    +
+                                </span>
+                            </Link>
+                        )}
                     </div>
                 </div>
                 <StaleNote />

@@ -1,5 +1,5 @@
 // States of workers and their slots.
-import {change} from "../../api/client";
+import {change, mayChange} from "../../api/client";
 import {isServed} from "../../api/served";
 import type {Worker} from "../../api/shapes";
 import type {Slot} from "../../api/types";
@@ -26,6 +26,7 @@ export function troubleOf(worker: Worker): string[] {
 }
 
 export function workerActions(worker: Worker, done: () => void): MenuItem[] {
+    if (!mayChange()) return [];
     const send = (verb: string, body?: unknown) => async () => {
         await change("POST", `workers/${worker.id}/${verb}`, body);
         done();

@@ -28,8 +28,6 @@ struct CommandAnswer {
 
 inline constexpr std::size_t most_command_output = std::size_t{16} * 1024 * 1024;
 
-inline constexpr std::size_t most_command_input = std::size_t{60} * 1024;
-
 /// Runs a program without a shell, in the C locale; it is killed after `limit`. Blocks: for threads beside
 /// the loop. `variables`: "NAME=VALUE" for it beside our own. It reads `input`, at most most_command_input
 /// bytes.
