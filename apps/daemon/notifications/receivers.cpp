@@ -96,6 +96,7 @@ std::string all_occasions() {
 }
 
 std::set<Occasion> read_occasions(Section& section, bool has_experiments_only) {
+  section.know("on");
   if (!section.has("on")) {
     std::set<Occasion> usual{Occasion::ended, Occasion::failed, Occasion::paused};
     if (!has_experiments_only) {
@@ -104,7 +105,8 @@ std::set<Occasion> read_occasions(Section& section, bool has_experiments_only) {
     return usual;
   }
   std::set<Occasion> occasions;
-  for (const std::string& name : section.texts("on")) {
+  const std::vector<std::string> names = section.texts("on");
+  for (const std::string& name : names) {
     const auto found = std::find(wanted_occasions.begin(), wanted_occasions.end(), name);
     if (found == wanted_occasions.end()) {
       section.problem("on", "has \"" + name + "\"", "any of " + all_occasions());
@@ -112,7 +114,7 @@ std::set<Occasion> read_occasions(Section& section, bool has_experiments_only) {
     }
     occasions.insert(static_cast<Occasion>(found - wanted_occasions.begin()));
   }
-  if (occasions.empty()) {
+  if (names.empty()) {
     section.problem("on", "asks for nothing", "any of " + all_occasions());
   }
   if (has_experiments_only && occasions.contains(Occasion::worker_lost)) {
@@ -150,7 +152,8 @@ void read_way(Section& section, const fs::path& directory, Receiver& receiver) {
   const bool has_mail = section.has("mail");
   receiver.to = section.texts("mail");
   if (int{webhook.has_value()} + int{slack.has_value()} + int{has_mail} != 1) {
-    section.problem("", "has not exactly one of webhook, slack and mail");
+    section.findings().problems.push_back(
+        {section.path(), "has not exactly one of webhook, slack and mail", ""});
     return;
   }
   const char* key = webhook ? "webhook" : "slack";
@@ -187,7 +190,8 @@ Receiver read_receiver(const std::string& name, Section section, const fs::path&
   Receiver receiver;
   receiver.name = name;
   if (!is_name(name)) {
-    section.problem("", "is no name of a receiver", "at most 64 letters, digits, -, _ and .");
+    section.findings().problems.push_back(
+        {section.path(), "is no name of a receiver", "at most 64 letters, digits, -, _ and ."});
   }
   read_way(section, directory, receiver);
   receiver.workspaces = section.texts("workspaces");

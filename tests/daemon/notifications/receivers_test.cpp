@@ -74,7 +74,9 @@ TEST_F(ReceiversFile, NamesEachMistakeWithItsLine) {
       "notify.yaml:2: receivers.a.on: has \"end\" (any of ended, failed, paused, new_best, worker_lost)\n"
       "notify.yaml:3: receivers.b.mail: names nobody (addresses, as ann@example.org)\n"
       "notify.yaml:4: receivers.c/d: is no name of a receiver (at most 64 letters, digits, -, _ and .)\n"
-      "notify.yaml:4: receivers.c/d.who: is not a known field");
+      "notify.yaml:4: receivers.c/d.who: is not a known field (one of fingerprint, labels, mail, on, slack, "
+      "webhook or "
+      "workspaces)");
   EXPECT_EQ(problem_of("pages: x\n"),
             "notify.yaml:1: pages: is no address of the pages (as https://host/path)\n"
             "notify.yaml:1: receivers: is missing (receivers by their names)");
