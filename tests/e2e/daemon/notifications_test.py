@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import html
 import http.server
 import json
 import sys
@@ -98,11 +99,11 @@ class Notifications(harness.Case):
         self.assertTrue(mail.startswith("-i -- ann@example.org\nTo: ann@example.org\r\nSubject: [hpsearch] search \"wrong\""), mail)
         self.assertEqual(self.receiver.taken("/slack"), [])
 
-        self.cluster.submit(self.training("good", labels=["paper"], max_trials=6))
+        self.cluster.submit(self.training("a<b&c", labels=["paper"], max_trials=6))
         ended = self.wait_for_types("/all", ["failed", "ended"])[1]
-        self.assertRegex(ended["text"], r'^search "good" \(experiment 2\) completed.*; best loss [0-9.e-]+ \(trial [0-9]\)$')
+        self.assertRegex(ended["text"], r'^search "a<b&c" \(experiment 2\) completed.*; best loss [0-9.e-]+ \(trial [0-9]\)$')
         wait_for(lambda: self.receiver.taken("/slack"), "Slack")
-        self.assertEqual(self.receiver.taken("/slack"), [{"text": ended["text"] + "\n" + ended["link"]}])
+        self.assertEqual(self.receiver.taken("/slack"), [{"text": html.escape(ended["text"], quote=False) + "\n" + ended["link"]}])
         worker.popen.kill()
         self.assertEqual(self.wait_for_types("/workers", ["worker_lost"])[0]["name"], "worker")
         other = self.cluster.start_worker(1, "other")
