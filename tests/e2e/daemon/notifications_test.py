@@ -107,11 +107,13 @@ class Notifications(harness.Case):
         worker.popen.kill()
         self.assertEqual(self.wait_for_types("/workers", ["worker_lost"])[0]["name"], "worker")
         other = self.cluster.start_worker(1, "other")
-        wait_for(lambda: 'worker "other" is connected' in self.cluster.daemon.said(), "the other worker")
+        self.cluster.submit(FAILING | {"name": "by the other one"})
+        self.wait_for_types("/all", ["failed", "ended", "failed"])
         other.end()
+        wait_for(lambda: 'worker "other" left' in self.cluster.daemon.said(), "a goodbye", self.cluster.daemon.said)
         self.cluster.submit(FAILING | {"name": "waits"})
-        self.cluster.call("POST", "/api/v1/experiments/3/cancel")
-        canceled = self.wait_for_types("/all", ["failed", "ended", "ended"])[2]
+        self.cluster.call("POST", "/api/v1/experiments/4/cancel")
+        canceled = self.wait_for_types("/all", ["failed", "ended", "failed", "ended"])[3]
         self.assertIn(' was canceled', canceled["text"])
         self.wait_for_types("/workers", ["worker_lost"])  # One that says goodbye is not lost.
 
