@@ -108,7 +108,7 @@ class Files(unittest.TestCase):
         for page, name, block in self.pages():
             is_component = bool(block) and "parameters" in block
             is_whole = bool(block) and "searcher" in block and {"entrypoint", "component"} & set(block)
-            is_other = bool(block) and {"queues", "apiVersion"} & set(block)  # hpsearch alloc apply, Katib.
+            is_other = bool(block) and {"queues", "apiVersion", "receivers"} & set(block)  # hpsearch alloc apply, Katib, hpsearchd --notify.
             if block and not is_whole and not is_component and not is_other:
                 seen += 1
                 with self.subTest(page=page, name=name):
