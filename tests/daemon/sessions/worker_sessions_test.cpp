@@ -199,8 +199,10 @@ TEST(WorkerSessions, ReplayedHelloAfterARestartEndsNoLease) {
     worker.join();
     key = worker.wait_for<proto::Lease>().spec.key;
     worker.send(proto::Started{key});
-    fixture.pump_until(
-        [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->live->started; });
+    fixture.pump_until([&] {  // A crash before it is durable would forget the start.
+      return fixture.runtime->engine().find(key.experiment, key.trial)->live->started &&
+             fixture.runtime->idle();
+    });
   }
   fixture.restart();
   ScriptedWorker played_back(fixture);

@@ -111,7 +111,7 @@ export function StatesOverTime({experiment, columns, height = 200}: {experiment:
     });
     const bins = timeline.data?.bins;
     const running = useMemo(() => (bins && bins.trials.length > 0 ? bins : null), [bins]);
-    if (!lives || lives.created.length === 0) return null;
+    if (!lives || lives.created.length === 0 || (!timeline.data && !timeline.problem)) return null; // Else pauses would pass for runs.
     const from = experiment.created_at;
     const to = experiment.ended_at ?? Math.max(daemonNow(), ...lastOf(lives));
     const named = (state: string) =>
