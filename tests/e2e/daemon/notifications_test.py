@@ -70,7 +70,7 @@ class Notifications(harness.Case):
         self.cluster = harness.Cluster(self)
 
     def start_daemon(self):
-        self.cluster.start_daemon("--notify", self.file, "--lost-after", "5")
+        self.cluster.start_daemon("--notify", self.file, "--lost-after", "10")
         self.cluster.wait_until_up()
 
     def wait_for_types(self, path, types):
