@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/render/fold.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
 #include "hpsearch/engine/base/amount.hpp"
@@ -79,8 +80,11 @@ std::string ProgressView::lines_of(const api::Experiment& detail, std::size_t wi
   if (detail.state != engine::ExperimentState::active) {
     head.append("  ").append(engine::name_of(detail.state));
   }
-  std::vector<std::string> lines{head, "trials  " + states_text(detail.trials),
-                                 "reached " + rungs_text(detail), "best    " + best_text(detail)};
+  std::vector<std::string> lines{head, "trials  " + states_text(detail.trials)};
+  if (const std::string rungs = rungs_text(detail); !rungs.empty()) {
+    lines.push_back("reached " + rungs);
+  }
+  lines.push_back("best    " + best_text(detail));
   if (const std::string failures = failures_text(detail); !failures.empty()) {
     lines.push_back(failures);
   }
@@ -141,7 +145,7 @@ void ProgressView::say(const std::string& line, bool important) {
   }
   // The line replaces the view, and the view is drawn again below it.
   const std::string up = drawn_lines_ == 0 ? "" : "\x1b[" + std::to_string(drawn_lines_) + "A";
-  output_.print(up + "\x1b[J" + line + "\n" + drawn_);
+  output_.print(up + "\x1b[J" + fold(line, output_.width()) + "\n" + drawn_);
 }
 
 void ProgressView::clear() {
