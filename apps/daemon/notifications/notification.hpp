@@ -12,7 +12,7 @@
 
 namespace hpsearch::daemon {
 
-/// What receivers are notified of, by the names that docs/notifications.md explains. They ask for all but
+/// The reasons for a notification (docs/notifications.md). A receiver can choose each of them but
 /// `test`.
 enum class Occasion : std::uint8_t { ended, failed, paused, new_best, worker_lost, test };
 inline constexpr std::string_view occasion_names[] = {"ended",    "failed",      "paused",

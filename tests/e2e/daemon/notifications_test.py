@@ -84,7 +84,7 @@ class Notifications(harness.Case):
         stream = self.cluster.connection()
         stream.request("GET", "/api/v1/stream?topics=experiments")
         stream.getresponse().read(1)
-        stream.close()  # Who listens to events as well, and stops, takes none from others.
+        stream.close()  # A stream that ends must leave the receivers their events.
         self.cluster.submit(FAILING | {"name": "wrong"})
         failed = self.wait_for_types("/all", ["failed"])[0]
         self.assertEqual((failed["experiment"], failed["name"], failed["state"], failed["link"]),

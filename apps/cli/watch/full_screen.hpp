@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/render/watch_screen.hpp"
+#include "cli/watch/watch_screen.hpp"
 
 namespace hpsearch::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/render/watch_screen.hpp"
+#include "cli/watch/watch_screen.hpp"
 
 #include <algorithm>
 

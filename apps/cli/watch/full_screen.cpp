@@ -1,4 +1,4 @@
-#include "cli/render/full_screen.hpp"
+#include "cli/watch/full_screen.hpp"
 
 #include <langinfo.h>
 #include <ncurses.h>

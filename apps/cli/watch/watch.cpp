@@ -10,12 +10,12 @@
 #include "cli/client/live_stream.hpp"
 #include "cli/client/which.hpp"
 #include "cli/events/event_line.hpp"
-#include "cli/render/full_screen.hpp"
 #include "cli/render/progress_view.hpp"
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
-#include "cli/render/watch_screen.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "cli/watch/full_screen.hpp"
+#include "cli/watch/watch_screen.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::cli {
