@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "daemon/notifications/delivery.hpp"
@@ -162,9 +163,11 @@ void Notifier::see_bests() {
 void Notifier::see_bests_of(Route& route) {
   auto& known = route.progress.bests;
   const std::map<std::string, double> before = known;
+  std::set<std::string> present;  // Others were deleted.
   for (const auto& [id, record] : runtime_.engine().experiments()) {
     const auto best = best_of(record);
     const std::string key = std::to_string(id.number());
+    present.insert(key);
     const auto at = known.find(key);
     const bool has_ended = engine::is_ended(record.state);
     if (at == known.end()) {
@@ -185,9 +188,7 @@ void Notifier::see_bests_of(Route& route) {
       known.erase(at);
     }
   }
-  std::erase_if(known, [this](const auto& one) {
-    return runtime_.engine().find(engine::ExperimentId(std::stoull(one.first))) == nullptr;
-  });
+  std::erase_if(known, [&present](const auto& one) { return !present.contains(one.first); });
   if (known != before) {
     save(route);
   }

@@ -41,6 +41,14 @@ TEST(Mail, HasOneLineForEachHeaderWhateverTheNameIs) {
       << mail;
 }
 
+TEST(Mail, LineEndsOfAPlainNameBeginNoHeader) {
+  Notification one = some();
+  one.text = "search \"a\r\nBcc: x@y\" paused itself";
+  const std::string mail = mail_of(one, {"a@b"});
+  EXPECT_NE(mail.find("\r\nSubject: [hpsearch] search \"a  Bcc: x@y\" paused itself\r\n"), std::string::npos)
+      << mail;
+}
+
 TEST(Mail, PlainSubjectsStayPlain) {
   Notification one = some();
   one.text = "search \"a\" paused itself";
