@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/workers/core/spool.hpp"
 #include "workers/shell/programs.hpp"
 #include "workers/shell/transfer/file_trees.hpp"
 
@@ -120,7 +121,11 @@ TEST_F(Programs, ContinueDuringAnOutageOfTheDaemon) {
   wait_for_reports(key, 1);
   daemon_.close();
   write_text(directory_of(key) / "output/go", "");
-  daemon_.until("the program has ended", [&] { return !fs::exists(directory_of(key) / "process.json"); });
+  daemon_.until("its exit report is in the spool", [&] {
+    const auto text = state_->attempt(key).read("spool", 1U << 20U);
+    const auto spooled = text ? read_spool(*text) : engine::Result<SpooledAttempt>(text.error());
+    return spooled && spooled->state.acked + spooled->reports.size() == 3;
+  });
   daemon_.reopen();
   EXPECT_EQ(daemon_.wait_for_exit(key).code, 5);
   EXPECT_EQ(daemon_.reports(key).size(), 3U);
