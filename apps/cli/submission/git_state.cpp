@@ -14,7 +14,8 @@ constexpr std::chrono::seconds longest_wait{3};
 /// variables name that one. The monitor of the checkout's files is not started.
 net::CommandAnswer ask_git(const std::string& directory, const std::vector<std::string>& question) {
   std::vector<std::string> words{"env"};
-  for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}) {
+  for (const char* variable :
+       {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}) {
     words.insert(words.end(), {"-u", variable});
   }
   words.insert(words.end(), {"git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C", directory});

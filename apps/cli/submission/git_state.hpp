@@ -8,8 +8,9 @@
 namespace hpsearch::cli {
 
 /// The commit that a directory has checked out, and whether the directory differs from it. The program `git`
-/// is asked; it writes nothing, and it refuses checkouts of other users (its safe.directory). Nothing if there
-/// is no git, no checkout, no commit yet, or no answer within seconds: no user should notice the question.
+/// is asked; it writes nothing, and it refuses checkouts of other users (its safe.directory). Nothing if
+/// there is no git, no checkout, no commit yet, or no answer within seconds: no user should notice the
+/// question.
 ///
 /// `left_out`: an absolute path whose changes don't count; "" = all of them count.
 [[nodiscard]] std::optional<api::GitState> git_state(const std::string& directory,

@@ -18,8 +18,8 @@ namespace {
 using engine::Value;
 
 constexpr std::size_t most_secrets = 256;
-constexpr std::size_t least_searched = 4;   // Shorter texts say nothing where they stand without their name.
-constexpr std::size_t least_in_words = 8;   // Shorter ones are searched as whole words only.
+constexpr std::size_t least_searched = 4;  // Shorter texts say nothing where they stand without their name.
+constexpr std::size_t least_in_words = 8;  // Shorter ones are searched as whole words only.
 constexpr std::string_view blanks = " \t";
 constexpr const char* variables_path = "environment.environment_variables";
 
@@ -156,8 +156,7 @@ std::optional<Part> value_of(std::string_view text, std::size_t line, const Secr
     const std::size_t at = until_end.find(field.name + field.secret, line);
     return at == std::string_view::npos
                ? std::nullopt
-               : std::optional(
-                     Part{at + field.name.size(), at + field.name.size() + field.secret.size()});
+               : std::optional(Part{at + field.name.size(), at + field.name.size() + field.secret.size()});
   }
   for (std::size_t at = until_end.find(field.name, line); at != std::string_view::npos;
        at = until_end.find(field.name, at + 1)) {
@@ -201,8 +200,9 @@ std::string with_hidden(std::string_view text, std::vector<Part> parts) {
 /// Whether a key or a scalar of a tree of texts has one of the secrets.
 bool has_one(const Value& tree, const std::set<std::string>& secrets) {
   const auto has = [&secrets](std::string_view text) {
-    return std::any_of(secrets.begin(), secrets.end(),
-                       [&](const std::string& secret) { return is_searched(secret) && stands_in(text, secret); });
+    return std::any_of(secrets.begin(), secrets.end(), [&](const std::string& secret) {
+      return is_searched(secret) && stands_in(text, secret);
+    });
   };
   if (const Value::Map* map = tree.as_map()) {
     return std::any_of(map->begin(), map->end(), [&](const auto& member) {

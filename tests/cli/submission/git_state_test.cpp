@@ -32,7 +32,8 @@ class GitStateTest : public testing::Test {
   }
 
   std::string git(const std::vector<std::string>& question) {
-    std::vector<std::string> words{"git", "-C", place(), "-c", "user.name=Ann", "-c", "user.email=ann@localhost"};
+    std::vector<std::string> words{
+        "git", "-C", place(), "-c", "user.name=Ann", "-c", "user.email=ann@localhost"};
     words.insert(words.end(), question.begin(), question.end());
     const net::CommandAnswer answer = net::run_command(words, std::chrono::seconds(60));
     EXPECT_TRUE(answer.succeeded()) << question.front() << ": " << answer.errors;
@@ -72,7 +73,8 @@ TEST_F(GitStateTest, OnlyChangesBelowTheDirectoryCount) {
   const auto changed = git_state(place());
   ASSERT_TRUE(changed);
   EXPECT_TRUE(changed->dirty);
-  EXPECT_EQ(git_text(*changed), "commit " + changed->commit.substr(0, 7) + " of trunk, with uncommitted changes");
+  EXPECT_EQ(git_text(*changed),
+            "commit " + changed->commit.substr(0, 7) + " of trunk, with uncommitted changes");
   const auto below = git_state(place() + "/below");
   ASSERT_TRUE(below);
   EXPECT_EQ(below->commit, changed->commit);

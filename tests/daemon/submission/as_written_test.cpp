@@ -77,13 +77,15 @@ TEST(FileWithoutSecrets, HideVariablesInEveryForm) {
 }
 
 TEST(FileWithoutSecrets, LongerSecretMayBeginWithAShorterOne) {
-  EXPECT_EQ(kept("environment: {environment_variables: {A: canary-5f, B: canary-5f1c93d2}}\n# canary-5f1c93d2\n"),
-            "environment: {environment_variables: {A: <hidden>, B: <hidden>}}\n# <hidden>\n");
+  EXPECT_EQ(
+      kept("environment: {environment_variables: {A: canary-5f, B: canary-5f1c93d2}}\n# canary-5f1c93d2\n"),
+      "environment: {environment_variables: {A: <hidden>, B: <hidden>}}\n# <hidden>\n");
 }
 
 TEST(FileWithoutSecrets, ShortSecretIsHiddenAsAWord) {
-  EXPECT_EQ(kept("environment: {environment_variables: {A: cuda}}\nname: cudann\ndescription: on cuda-1\n"),
-            "environment: {environment_variables: {A: <hidden>}}\nname: cudann\ndescription: on <hidden>-1\n");
+  EXPECT_EQ(
+      kept("environment: {environment_variables: {A: cuda}}\nname: cudann\ndescription: on cuda-1\n"),
+      "environment: {environment_variables: {A: <hidden>}}\nname: cudann\ndescription: on <hidden>-1\n");
 }
 
 TEST(FileWithoutSecrets, SecretsOfTheConfigurationAreHiddenToo) {
@@ -95,12 +97,14 @@ TEST(FileWithoutSecrets, SecretsOfTheConfigurationAreHiddenToo) {
 
 TEST(FileWithoutSecrets, FileIsNotKeptIfASecretCannotBeFound) {
   const std::string variables = "environment:\n  environment_variables:\n";
-  EXPECT_EQ(why_not(variables + "    KEY: |\n      canary-5f1c93d2\n      and more\n"),
-            "the secret environment.environment_variables.KEY cannot be replaced in it; write it on the line of "
-            "its name");
-  EXPECT_EQ(why_not(variables + "    KEY: canary-5f1c93d2\n      and more\n"),
-            "the secret environment.environment_variables.KEY cannot be replaced in it; write it on the line of "
-            "its name");
+  EXPECT_EQ(
+      why_not(variables + "    KEY: |\n      canary-5f1c93d2\n      and more\n"),
+      "the secret environment.environment_variables.KEY cannot be replaced in it; write it on the line of "
+      "its name");
+  EXPECT_EQ(
+      why_not(variables + "    KEY: canary-5f1c93d2\n      and more\n"),
+      "the secret environment.environment_variables.KEY cannot be replaced in it; write it on the line of "
+      "its name");
   EXPECT_EQ(why_not(variables + "    KEY: canary-5f1c93d2\ndescription: \"c\\x61nary-5f1c93d2\"\n"),
             "a secret of it stands in it a second time, in another spelling");
   EXPECT_EQ(file_without_secrets("import hpsearch\n", Value(Value::Map{})).why_not,
@@ -134,8 +138,8 @@ Value git_state(const std::string& branch, bool dirty) {
 TEST_F(AsWritten, FileAndGitStateOutliveTheDaemon) {
   const std::string text =
       "name: small\nenvironment:\n  environment_variables:\n    API_KEY: " + canary + "  # secret\n";
-  const auto made = submit({{"file", Value::Map{{"name", "small.yaml"}, {"text", text}}},
-                            {"git", git_state("main", true)}});
+  const auto made = submit(
+      {{"file", Value::Map{{"name", "small.yaml"}, {"text", text}}}, {"git", git_state("main", true)}});
   ASSERT_EQ(made.status, 201U) << made.text;
   EXPECT_EQ(made.at("note"), "");
   for (int life = 0; life < 2; ++life) {
@@ -181,9 +185,10 @@ TEST_F(AsWritten, SubmissionWithoutThemHasNeither) {
 TEST_F(AsWritten, FileThatShowsASecretIsNotKept) {
   const auto made = submit({{"file", Value::Map{{"text", "description: \"c\\x61nary-5f1c93d2\"\n"}}}});
   ASSERT_EQ(made.status, 201U) << made.text;
-  EXPECT_EQ(made.at("note"),
-            "\"the experiment file is not kept as written: a secret of it stands in it a second time, in another "
-            "spelling\"");
+  EXPECT_EQ(
+      made.at("note"),
+      "\"the experiment file is not kept as written: a secret of it stands in it a second time, in another "
+      "spelling\"");
   EXPECT_EQ(get("/api/v1/experiments/1/file").status, 404U);
 }
 
@@ -214,8 +219,9 @@ TEST_F(AsWritten, WrongValuesAreNamed) {
       {R"("git":{"dirty":true,"tag":"v1",)" + commit + "}", "git.tag"},
   };
   for (const auto& [part, path] : wrong) {
-    const auto answer = daemon_.ask("POST", "/api/v1/experiments",
-                                    R"({"config":)" + engine::compact_json(small_search(1)) + "," + part + "}");
+    const auto answer =
+        daemon_.ask("POST", "/api/v1/experiments",
+                    R"({"config":)" + engine::compact_json(small_search(1)) + "," + part + "}");
     EXPECT_EQ(answer.status, 400U) << part.substr(0, 100);
     EXPECT_EQ(answer.count("error.problems"), 1U) << answer.text;
     EXPECT_NE(answer.text.find(std::string(R"("path":")") + path + "\""), std::string::npos) << answer.text;

@@ -698,10 +698,12 @@ struct WorkerLost {
   static constexpr const char* type = "worker_lost";
   WorkerId worker;
   std::string why;
+  bool silent = false;  ///< The daemon heard nothing from it. Otherwise it said goodbye.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
     fields.maybe("why", self.why);
+    fields.maybe("silent", self.silent);
   }
   friend void apply(const Applier& applier, const WorkerLost& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerLost& event);
