@@ -1371,6 +1371,8 @@ export interface components {
         };
         /** @description Why something happened. */
         readonly Reason: {
+            /** @description Length of the rung. */
+            readonly at?: components["schemas"]["Count"];
             /** @description Number of the bracket, from 0. */
             readonly bracket?: number;
             /** @description Metric of the last result that goes on. */
