@@ -28,12 +28,15 @@ void run_written_file(std::string_view bytes) {
 Seeds written_file_seeds() {
   Seeds all = files_in("tests/fuzz/corpus/yaml");
   const std::string variables = "environment:\n  environment_variables:\n";
-  all.push_back("# canary-5f1c93d2\n" + variables + "    KEY: canary-5f1c93d2  # A note\n    N: 4\nname: x\n");
-  all.push_back(variables + "    KEY: 'it''s'\n    OTHER: \"a\\\"b\"\ndescription: \"c\\x61nary-5f1c93d2\"\n");
+  all.push_back("# canary-5f1c93d2\n" + variables +
+                "    KEY: canary-5f1c93d2  # A note\n    N: 4\nname: x\n");
+  all.push_back(variables +
+                "    KEY: 'it''s'\n    OTHER: \"a\\\"b\"\ndescription: \"c\\x61nary-5f1c93d2\"\n");
   all.push_back(variables + "    KEY: |\n      canary-5f1c93d2\n      and more\n");
   all.push_back(variables + "    - KEY=canary-5f1c93d2\n    - \"N=4\"\n");
   all.push_back(variables + "    cpu: [A=1]\n    cuda: [A=1]\n");
-  all.emplace_back(R"({"environment": {"environment_variables": {"K": "c\u0061nary-5f1c93d2"}}, "name": "x"})");
+  all.emplace_back(
+      R"({"environment": {"environment_variables": {"K": "c\u0061nary-5f1c93d2"}}, "name": "x"})");
   all.emplace_back(
       "environment: {environment_variables: {A: &key canary-5f1c93d2, B: *key, C: canary-5f}}\n"
       "checkpoint_storage: {type: s3, secret_key: 8_675_309}\n");
