@@ -154,6 +154,9 @@ Experiment detail_of(const ExperimentRecord& experiment, engine::Instant now) {
   for (const engine::ProgramChange& program : experiment.programs) {
     detail.programs.push_back(program_change(program));
   }
+  if (experiment.git) {
+    detail.git = GitState{experiment.git->commit, experiment.git->branch, experiment.git->dirty};
+  }
   detail.source = source_of(experiment);
   detail.notes = notes_of(experiment);
   detail.doubts = doubts_of(experiment);

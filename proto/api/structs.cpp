@@ -147,6 +147,8 @@ template const StructFields& fields_of<ProblemItem>();
 template const StructFields& fields_of<Problem>();
 
 // experiments.hpp
+template const StructFields& fields_of<SubmittedFile>();
+template const StructFields& fields_of<GitState>();
 template const StructFields& fields_of<Submission>();
 template const StructFields& fields_of<CreatedExperiment>();
 template const StructFields& fields_of<DeletedExperiment>();

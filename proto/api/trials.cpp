@@ -58,8 +58,8 @@ std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber numb
 
 }  // namespace
 
-Reason reason_with_text(engine::Reason reason) {
-  std::string text = sentences::describe(reason);
+Reason reason_with_text(engine::Reason reason, std::string_view unit) {
+  std::string text = sentences::describe(reason, unit);
   return {std::move(text), std::move(reason)};
 }
 
@@ -96,7 +96,7 @@ Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, e
     trial.best_checkpoint_step = record.checkpoints->best_step;
     trial.best_checkpoint_metric = record.checkpoints->best_metric;
   }
-  trial.reason = reason_with_text(engine::reason_of(record));
+  trial.reason = reason_with_text(engine::reason_of(record), experiment.config.unit);
   trial.last_failure = record.last_failure ? *record.last_failure : std::string();
   const engine::Annotation& annotation = engine::annotation_of(experiment, number);
   trial.labels = annotation.labels;
@@ -134,7 +134,7 @@ Explanation explanation_of(const ExperimentRecord& experiment, engine::TrialNumb
   answer.results_needed = explanation.results_needed;
   answer.results_to_come = explanation.results_to_come;
   answer.ahead = explanation.ahead;
-  answer.reason = reason_with_text(explanation.reason);
+  answer.reason = reason_with_text(explanation.reason, experiment.config.unit);
   return answer;
 }
 

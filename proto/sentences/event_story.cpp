@@ -59,16 +59,14 @@ std::string attempt_of(const AttemptKey& key) {
 /// search without brackets.
 std::string why_created(const Reason& reason) {
   std::string text;
-  if (reason.bracket) {
+  if (reason.bracket.value_or(0) > 0) {
     text += " in bracket " + std::to_string(*reason.bracket);
-  }
-  if (reason.rung.value_or(0) > 0) {
-    text += " at rung " + std::to_string(*reason.rung);
   }
   if (reason.why != Reason::Why::new_trial) {
     Reason alone = reason;  // The bracket in which it begins is no rank.
     alone.bracket.reset();
     alone.rung.reset();
+    alone.at.reset();
     text += ", " + describe(alone);
   }
   return text;
@@ -196,8 +194,9 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::TrialPromoted& event) const {
     const std::string place = story.where(event.trial);
-    const std::string rank =
-        event.reason.why == Reason::Why::promoted ? describe_rank(event.reason) : describe(event.reason);
+    const std::string rank = event.reason.why == Reason::Why::promoted
+                                 ? describe_rank(event.reason, story.unit_)
+                                 : describe(event.reason, story.unit_);
     return {name_of(event.trial) + " promoted to " + story.amount(event.length) +
             (place.empty() ? "" : "," + place) + after_colon(rank)};
   }
@@ -211,7 +210,7 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::TrialPaused& event) const {
     return {name_of(event.trial) + " paused" + story.where(event.trial) +
-            after_colon(describe(event.reason))};
+            after_colon(describe(event.reason, story.unit_))};
   }
 
   Line operator()(const engine::TrialQueued& event) const {
@@ -229,7 +228,7 @@ struct EventStory::LineOf {
 
   Line operator()(const engine::TrialEnded& event) const {
     return {name_of(event.trial) + " " + lower(engine::name_of(event.state)) + story.where(event.trial) +
-                after_colon(describe(event.reason)),
+                after_colon(describe(event.reason, story.unit_)),
             event.state == engine::TrialState::failed};
   }
 

@@ -51,11 +51,11 @@ struct NowText {
   std::string operator()(const engine::NowAtRung& now) const {
     return "at " + amount(now.reached, unit) +
            (now.reached == now.rung ? "" : " (its rung is at " + amount(now.rung, unit) + ")") + ": " +
-           describe(explanation.reason);
+           describe(explanation.reason, unit);
   }
   std::string operator()(const engine::NowEnded& now) const {
     return "has ended as " + std::string(engine::name_of(now.state)) + " at " + amount(now.reached, unit) +
-           ": " + describe(explanation.reason);
+           ": " + describe(explanation.reason, unit);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/sentences/uncertain_number.hpp"
 
@@ -49,11 +50,13 @@ std::string_view phrase(Why why) noexcept {
   return "unknown";
 }
 
-/// "rung 1 of bracket 0"
-std::string rung_text(const Reason& reason) {
-  std::string text = reason.rung ? "rung " + std::to_string(*reason.rung) : "";
-  if (reason.bracket) {
-    text += (text.empty() ? "bracket " : " of bracket ") + std::to_string(*reason.bracket);
+/// "9 epochs", "9 epochs in bracket 2", "rung 1"
+std::string rung_text(const Reason& reason, std::string_view unit) {
+  std::string text = reason.at     ? engine::amount(*reason.at, unit)
+                     : reason.rung ? "rung " + std::to_string(*reason.rung)
+                                   : "";
+  if (reason.bracket.value_or(0) > 0) {
+    text += (text.empty() ? "bracket " : " in bracket ") + std::to_string(*reason.bracket);
   }
   return text;
 }
@@ -104,18 +107,21 @@ std::string expected_text(const engine::ExpectedResult& expected) {
 
 }  // namespace
 
-std::string describe_rank(const Reason& reason) {
+std::string describe_rank(const Reason& reason, std::string_view unit) {
   std::string text;
   if (reason.rank) {
     text = "rank " + std::to_string(*reason.rank + 1);  // Users count ranks from 1.
     text += reason.size ? " of " + std::to_string(*reason.size) : "";
   }
-  const std::string rung = rung_text(reason);
-  text += (text.empty() || rung.empty() ? "" : " at ") + rung + cutoff_text(reason);
+  const std::string rung = rung_text(reason, unit);
+  if (!rung.empty()) {  // A trial without a rank has just begun.
+    text += (!text.empty() ? " at " : reason.at ? "first rung at " : "") + rung;
+  }
+  text += cutoff_text(reason);
   return text;
 }
 
-std::string describe(const Reason& reason) {
+std::string describe(const Reason& reason, std::string_view unit) {
   if (reason.why == Why::repeat && reason.near) {
     return "repeat " + reason.detail + " of trial " + std::to_string(*reason.near);
   }
@@ -136,7 +142,7 @@ std::string describe(const Reason& reason) {
   if (!reason.detail.empty()) {
     text += ": " + reason.detail;
   }
-  const std::string rank = describe_rank(reason);
+  const std::string rank = describe_rank(reason, unit);
   if (!rank.empty()) {
     text += (rank.front() == ' ' ? "" : "; ") + rank;
   }

@@ -16,9 +16,11 @@ using engine::TrialNumber;
 namespace {
 
 /// Why there is a new trial, and why with this configuration.
-engine::Reason joined(engine::Reason reason, const Proposer::Proposal& proposal, std::size_t first_rung) {
+engine::Reason joined(engine::Reason reason, const Proposer::Proposal& proposal, std::size_t first_rung,
+                      engine::Units length) {
   if (reason.rung) {
     reason.rung = static_cast<std::uint32_t>(first_rung);
+    reason.at = length;
   }
   if (proposal.reason.why != engine::Reason::Why::new_trial) {
     reason.why = proposal.reason.why;
@@ -148,7 +150,7 @@ engine::Next ComposedSearcher::next() const {
     const std::size_t first =
         std::min<std::size_t>(proposal.first_rung, wanted->rungs.size() - std::size_t{1});
     return engine::CreateTrial{trial, std::move(proposal.hparams), wanted->rungs[first],
-                               joined(std::move(wanted->reason), proposal, first)};
+                               joined(std::move(wanted->reason), proposal, first, wanted->rungs[first])};
   }
   if (auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
     return std::move(*promoted);

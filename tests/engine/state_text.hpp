@@ -200,6 +200,10 @@ class StateText {
     const auto& [from, also, digest, bytes, changed, at] = x;
     all(from, also, digest, bytes, changed, at);
   }
+  void put(const GitState& x) {
+    const auto& [commit, branch, dirty] = x;
+    all(commit, branch, dirty);
+  }
   void put(const SourceCheckpoint& x) {
     const auto& [experiment, trial, step, path] = x;
     all(experiment, trial, step, path);
@@ -224,7 +228,7 @@ class StateText {
   }
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, x.archived, to_value(x.config), x.effective, x.created_with, x.context_directory,
-        x.context_digest, x.context_bytes, x.idempotency_key, x.owner, x.source, x.pending, x.running,
+        x.context_digest, x.context_bytes, x.idempotency_key, x.owner, x.git, x.source, x.pending, x.running,
         x.by_state, x.best, x.stopping_as, x.stop_at_once, x.reason, x.first_failures,
         x.failure_causes.causes(), x.annotation, x.trial_annotations, x.notes, x.counts_from_zero,
         x.unreported, x.ran_unlogged, x.ahead, x.created_at, x.ended_at, x.first_lease_at, x.uncounted,

@@ -114,7 +114,8 @@ std::string at(const Value& value, const char* key) {
 }
 
 TEST(ClientApi, ReasonHasAllFieldsOfTheStoredOne) {
-  const Reason full{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, "so", 1, 2, 3, 0.5, ExpectedResult{}};
+  const Reason full{Reason::Why::promoted, 0U,      1U, 3U, 17U, 4U, 0.912, "so", 1, 2, 3, 0.5,
+                    ExpectedResult{},      Units{9}};
   const Value stored = proto::encode_value(full);
   const Value shown = proto::encode_value(api::reason_with_text(full));
   EXPECT_EQ(shown.as_map()->size(), stored.as_map()->size() + 1);
@@ -361,8 +362,8 @@ TEST(ClientApi, PreviewOfUncountableLengths) {
 
 TEST(ClientApi, ReasonHasItsSentence) {
   const Reason reason{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, ""};
-  const Value value = proto::encode_value(api::reason_with_text(reason));
-  EXPECT_EQ(*value.as_map()->find("text"), Value(sentences::describe(reason)));
+  const Value value = proto::encode_value(api::reason_with_text(reason, "epochs"));
+  EXPECT_EQ(*value.as_map()->find("text"), Value(sentences::describe(reason, "epochs")));
   EXPECT_EQ(at(value, "cutoff"), "0.912");
   EXPECT_EQ(value.as_map()->find("detail"), nullptr);
 }

@@ -277,10 +277,16 @@ Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung", 12U, 2U, 40U, 0.25};
 }
 
-/// A reason with all fields set.
-Reason whole_reason(Reason::Why why) {
+Reason expected_reason(Reason::Why why) {
   Reason reason = rung_reason(why);
   reason.expected = ExpectedResult{0.931, 0.0125, -3.25, 0.875, {12, 7, 3}};
+  return reason;
+}
+
+/// A reason with all fields set.
+Reason whole_reason(Reason::Why why) {
+  Reason reason = expected_reason(why);
+  reason.at = Units{27};
   return reason;
 }
 
@@ -596,7 +602,15 @@ const std::vector<Example<EventBody>>& example_events() {
            experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'),
            12'800,
            SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"},
-           "ann-laptop", "ann"}},
+           "ann-laptop", "ann"},
+       false},
+      {"experiment_created_as_written",
+       ExperimentCreated{
+           experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'),
+           12'800,
+           SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"},
+           "ann-laptop", "ann", SubmittedFile{"digits.yaml", "name: digits  # as ann says\n"},
+           GitState{std::string(40, 'c'), "main", true}}},
       {"experiment_paused", ExperimentPaused{experiment}, false},
       {"experiment_paused_by_itself", ExperimentPaused{experiment, "its first attempts failed"}, false},
       {"experiment_paused_by", by_ann(ExperimentPaused{experiment, "its first attempts failed"})},
@@ -617,16 +631,24 @@ const std::vector<Example<EventBody>>& example_events() {
                     Units{9},
                     {Reason::Why::given_point, 0U, 0U, 0U, 1U, 1U, -0.5, "point 2", 12U, 2U, 40U, 0.25}},
        false},
-      {"trial_created_by_a_model", TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
-                                                whole_reason(Reason::Why::model_choice)}},
+      {"trial_created_by_a_model",
+       TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
+                    expected_reason(Reason::Why::model_choice)},
+       false},
+      {"trial_created_at_a_length", TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
+                                                 whole_reason(Reason::Why::model_choice)}},
       {"trial_promoted",
        TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}, false},
       {"trial_promoted_as_expected",
+       TrialPromoted{experiment, trial, Units{81}, true, expected_reason(Reason::Why::promoted)}, false},
+      {"trial_promoted_at_a_length",
        TrialPromoted{experiment, trial, Units{81}, true, whole_reason(Reason::Why::promoted)}},
       {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}, false},
       {"length_reached_ended", LengthReached{experiment, trial, Units{27}, Units{10}, 0.9375, true}},
       {"trial_paused", TrialPaused{experiment, trial, rung_reason(Reason::Why::waits_at_rung)}, false},
-      {"trial_paused_as_expected", TrialPaused{experiment, trial, whole_reason(Reason::Why::waits_at_rung)}},
+      {"trial_paused_as_expected",
+       TrialPaused{experiment, trial, expected_reason(Reason::Why::waits_at_rung)}, false},
+      {"trial_paused_at_a_length", TrialPaused{experiment, trial, whole_reason(Reason::Why::waits_at_rung)}},
       {"trial_queued", TrialQueued{experiment, trial}, false},
       {"trial_exited_early",
        TrialExitedEarly{experiment, trial, ExitReason::errored, "exit code 1, five times"}, false},
@@ -637,6 +659,8 @@ const std::vector<Example<EventBody>>& example_events() {
       {"trial_ended",
        TrialEnded{experiment, trial, TrialState::stopped, rung_reason(Reason::Why::rung_closed)}, false},
       {"trial_ended_as_expected",
+       TrialEnded{experiment, trial, TrialState::stopped, expected_reason(Reason::Why::rung_closed)}, false},
+      {"trial_ended_at_a_length",
        TrialEnded{experiment, trial, TrialState::stopped, whole_reason(Reason::Why::rung_closed)}},
       {"lease_granted",
        LeaseGranted{
@@ -746,7 +770,8 @@ const std::vector<Example<EventBody>>& example_events() {
       {"limits_changed_by_points", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}, true},
        false},
       {"limits_changed_by", by_ann(LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}, true})},
-      {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}},
+      {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}, false},
+      {"worker_lost_silent", WorkerLost{WorkerId{4}, "no message from it for 300 s", true}},
       {"attempt_adopted", AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31},
        false},
       {"attempt_adopted_to_train_on",

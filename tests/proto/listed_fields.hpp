@@ -25,6 +25,10 @@ inline constexpr const char* heading_of<engine::ExpectedResult> = "expected resu
 template <>
 inline constexpr const char* heading_of<engine::SourceCheckpoint> = "source checkpoint";
 template <>
+inline constexpr const char* heading_of<engine::SubmittedFile> = "submitted file";
+template <>
+inline constexpr const char* heading_of<engine::GitState> = "git state";
+template <>
 inline constexpr const char* heading_of<engine::Place> = "place";
 template <>
 inline constexpr const char* heading_of<engine::SlotDevice> = "slot device";

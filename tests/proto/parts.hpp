@@ -300,9 +300,9 @@ auto parts(ListsAllMembers auto& x) {
   }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {
-  auto& [experiment, config, context, key, digest, bytes, source, owner, user, parsed] = x;
+  auto& [experiment, config, context, key, digest, bytes, source, owner, user, file, git, parsed] = x;
   static_cast<void>(parsed);  // Not part of the event.
-  return std::tie(experiment, config, context, key, digest, bytes, source, owner, user);
+  return std::tie(experiment, config, context, key, digest, bytes, source, owner, user, file, git);
 }
 auto parts(Is<engine::LimitsChanged> auto& x) {
   auto& [experiment, config, points_given, parsed, actor] = x;

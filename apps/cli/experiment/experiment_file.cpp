@@ -143,14 +143,15 @@ LoadedText load_text(const std::string& path, const FileLimits& limits) {
 
 ExperimentFile open_experiment_file(const std::string& path, const Overrides& overrides) {
   ExperimentFile out;
-  out.path = path == "-" ? "<stdin>" : path;
+  out.path = path == "-" ? ExperimentFile::standard_input : path;
   out.stem = path == "-" ? "experiment" : std::filesystem::path(path).stem().string();
-  const LoadedText loaded = load_text(path);
+  LoadedText loaded = load_text(path);
   if (!loaded.problem.empty()) {
     out.problems.push_back({0, {"", loaded.problem, ""}});
     return out;
   }
-  ReadText read = read_experiment_text(loaded.text);
+  out.text = std::move(loaded.text);
+  ReadText read = read_experiment_text(out.text);
   out.problems = std::move(read.problems);
   if (!read.tree) {
     return out;

@@ -36,6 +36,7 @@ struct Overrides {
 struct ExperimentFile {
   std::string path;        ///< As given by the user.
   std::string stem;        ///< Names the experiment if the file has no name.
+  std::string text;        ///< As its user wrote it.
   engine::Value tree;      ///< With the overrides, and with `launch.kind` if the program shows it.
   engine::Value original;  ///< Without overrides.
   engine::Value prior;     ///< `searcher.prior`, if it names searches or files; in `tree` it is empty until
@@ -45,6 +46,9 @@ struct ExperimentFile {
   LineMap lines;                         ///< Lines of `original`.
   std::vector<FileProblem> problems;     ///< Sorted by line.
   std::vector<FileProblem> notes;
+
+  [[nodiscard]] bool from_standard_input() const { return path == standard_input; }
+  static constexpr const char* standard_input = "<stdin>";
 };
 
 /// Loads, reads and checks. Never fails: errors are in `problems`.

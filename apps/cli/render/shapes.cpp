@@ -79,6 +79,12 @@ std::string annotation_text(bool starred, const std::vector<std::string>& labels
   return out.empty() ? "nothing is written about it" : out;
 }
 
+std::string git_text(const api::GitState& git) {
+  return "commit " + printable(git.commit.substr(0, 7)) +
+         (git.branch.empty() ? "" : " of " + printable(git.branch)) +
+         (git.dirty ? ", with uncommitted changes" : "");
+}
+
 std::string share_bar(double share) {
   constexpr double columns = 30;
   return std::string(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * columns)), '#');

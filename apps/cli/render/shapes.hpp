@@ -34,6 +34,9 @@ namespace hpsearch::cli {
 [[nodiscard]] std::string annotation_text(bool starred, const std::vector<std::string>& labels,
                                           const std::string& note);
 
+/// "commit 3f2a91c of main, with uncommitted changes".
+[[nodiscard]] std::string git_text(const api::GitState& git);
+
 /// A bar of at most 30 columns for a share, 0 to 1.
 [[nodiscard]] std::string share_bar(double share);
 

@@ -57,6 +57,9 @@ std::string show_text(const api::Experiment& detail, const Output& output) {
     line("annotation", annotation_text(detail.starred, detail.labels, detail.note));
   }
   line("context", printable(detail.context_directory) + context_identity(detail));
+  if (detail.git) {
+    line("program", git_text(*detail.git));
+  }
   line("waits", printable(detail.waits_for.value_or("")));
   line("created", time_text(detail.created_at));
   line("ended", time_text(detail.ended_at.value_or(0)));

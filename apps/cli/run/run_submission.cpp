@@ -11,6 +11,7 @@
 #include "cli/run/program_files.hpp"
 #include "cli/submission/context_report.hpp"
 #include "cli/submission/context_upload.hpp"
+#include "cli/submission/git_state.hpp"
 #include "cli/submission/submission.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/search_doubts.hpp"
@@ -120,12 +121,17 @@ Outcome<Done> submit(RunSession& run) {
   if (!digest) {
     return digest.failure();
   }
-  const auto submitted = submit_experiment(run.client(), run.file.tree, run.file.stem,
-                                           run.record.context_directory, *digest, run.record.idempotency_key);
+  const std::string& directory = run.record.context_directory;
+  const auto submitted = submit_experiment(
+      run.client(), run.file, {directory, *digest, git_state(directory, run.state.path().string())},
+      run.record.idempotency_key);
   if (!submitted) {
     return submitted.failure();
   }
-  run.record.experiment = *submitted;
+  if (!submitted->note.empty()) {
+    run.view.say(printable(submitted->note), true);
+  }
+  run.record.experiment = submitted->experiment;
   return save_run_record(run.state, run.record);
 }
 

@@ -51,7 +51,7 @@ Value list_of(const std::vector<TrialNumber>& trials) {
   return list;
 }
 
-Value trial_value(std::size_t number, const SimulatedTrial& trial) {
+Value trial_value(std::size_t number, const SimulatedTrial& trial, const std::string& unit) {
   Value::List lengths;
   for (const Units length : trial.lengths) {
     lengths.push_back(units(length));
@@ -62,10 +62,10 @@ Value trial_value(std::size_t number, const SimulatedTrial& trial) {
                     {"reached", units(trial.reached)},
                     {"metric", trial.metric ? Value(*trial.metric) : Value()},
                     {"state", engine::name_of(trial.state)},
-                    {"reason", proto::encode_value(api::reason_with_text(trial.reason))}};
+                    {"reason", proto::encode_value(api::reason_with_text(trial.reason, unit))}};
 }
 
-Value decision_value(const Decided& decided) {
+Value decision_value(const Decided& decided, const std::string& unit) {
   Value::Map value{{"at", seconds(decided.at)},
                    {"decision", engine::sim::name_of(decided.what)},
                    {"trial", integer(decided.trial.number())}};
@@ -84,7 +84,7 @@ Value decision_value(const Decided& decided) {
       value["state"] = engine::name_of(*decided.state);
       break;
   }
-  value["reason"] = proto::encode_value(api::reason_with_text(decided.reason));
+  value["reason"] = proto::encode_value(api::reason_with_text(decided.reason, unit));
   return value;
 }
 
@@ -207,8 +207,8 @@ std::string trials_text(const Simulation& simulation, std::size_t most, std::siz
       why.detail.clear();  // It is printed above, for all.
     }
     table.add({std::to_string(i), std::string(engine::name_of(trial.state)), lengths_text(trial.lengths),
-               trial.metric ? metric_text(*trial.metric) : "-", sentences::describe(why),
-               flat_text(trial.hparams)});
+               trial.metric ? metric_text(*trial.metric) : "-",
+               sentences::describe(why, simulation.simulated.unit), flat_text(trial.hparams)});
   }
   std::string text = table.text(width);
   if (trials.size() > most) {
@@ -269,11 +269,11 @@ Value to_value(const Simulation& simulation) {
   const engine::SearcherConfig& searcher = simulation.config.searcher;
   Value::List trials;
   for (std::size_t i = 0; i < simulated.trials.size(); ++i) {
-    trials.push_back(trial_value(i, simulated.trials[i]));
+    trials.push_back(trial_value(i, simulated.trials[i], simulated.unit));
   }
   Value::List decisions;
   for (const Decided& decided : simulated.decisions) {
-    decisions.push_back(decision_value(decided));
+    decisions.push_back(decision_value(decided, simulated.unit));
   }
   Value::List unused;
   for (const auto& exit : simulated.unused_exits) {

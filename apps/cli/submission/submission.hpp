@@ -1,22 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cli/client/client.hpp"
 #include "cli/experiment/experiment_file.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
 
 namespace hpsearch::cli {
 
 /// A unique key: 128 random bits in hexadecimal.
 [[nodiscard]] std::string fresh_key();
 
-/// Submits the experiment to the daemon, with the context that the daemon has by that digest ("": the workers
-/// read the directory); returns its id. The same key returns the same id again.
-[[nodiscard]] Outcome<std::uint64_t> submit_experiment(const Client& client, const engine::Value& tree,
-                                                       const std::string& fallback_name,
-                                                       const std::string& context_directory,
-                                                       const std::string& context_digest,
-                                                       const std::string& key);
+/// The directory of the programs, and the state of its Git checkout.
+struct SubmittedContext {
+  std::string directory;
+  std::string digest;  ///< The daemon has it by this digest; "" = the workers read the directory.
+  std::optional<api::GitState> git;
+};
+
+struct Submitted {
+  std::uint64_t experiment = 0;
+  std::string note;  ///< Why the daemon does not keep the file as written; "" = it does.
+};
+
+/// Submits the experiment to the daemon, and its file as its user wrote it. The same key returns the same
+/// experiment again.
+[[nodiscard]] Outcome<Submitted> submit_experiment(const Client& client, const ExperimentFile& file,
+                                                   const SubmittedContext& context, const std::string& key);
 
 }  // namespace hpsearch::cli

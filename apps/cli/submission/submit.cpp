@@ -8,6 +8,7 @@
 #include "cli/render/text.hpp"
 #include "cli/submission/context_report.hpp"
 #include "cli/submission/context_upload.hpp"
+#include "cli/submission/git_state.hpp"
 #include "cli/submission/submission.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -80,16 +81,19 @@ int submit(const SubmitOptions& options, const Output& output) {
     }
     digest = *uploaded;
   }
-  const Outcome<std::uint64_t> experiment =
-      submit_experiment(server->client(), file.tree, file.stem, *context, digest, fresh_key());
-  if (!experiment) {
-    return output.fail(experiment.failure());
+  const Outcome<Submitted> submitted =
+      submit_experiment(server->client(), file, {*context, digest, git_state(*context)}, fresh_key());
+  if (!submitted) {
+    return output.fail(submitted.failure());
   }
-  report_wait(server->client(), *experiment, output);
+  if (!submitted->note.empty()) {
+    output.message(printable(submitted->note) + " [note]");
+  }
+  report_wait(server->client(), submitted->experiment, output);
   if (output.json()) {
-    output.data(Value::Map{{"experiment", static_cast<std::int64_t>(*experiment)}});
+    output.data(Value::Map{{"experiment", static_cast<std::int64_t>(submitted->experiment)}});
   } else {
-    output.print("experiment " + std::to_string(*experiment) + "\n");
+    output.print("experiment " + std::to_string(submitted->experiment) + "\n");
   }
   return 0;
 }

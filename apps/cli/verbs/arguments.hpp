@@ -19,6 +19,7 @@ struct Arguments {
   RunOptions run;
   SimulateOptions simulate;
   ExperimentOptions experiment;
+  ConfigOptions config;
   std::vector<std::string> words;  ///< The words of [EXPERIMENT [TRIAL]].
   WaitOptions wait;
   EventsOptions events;

@@ -25,6 +25,17 @@ void add_trials(VerbBuilder& build) {
   verb.add_option("--after", given.after, "Only trials with higher numbers")->transform(integer_from(0));
 }
 
+void add_config(VerbBuilder& build) {
+  CLI::App& verb =
+      build.add("config", "Print the experiment with all defaults", [&build](const Output& output) {
+        build.given.config.experiment = build.experiment();
+        return config(build.given.config, output);
+      });
+  build.add_experiment(verb);
+  verb.add_flag("--as-written", build.given.config.as_written,
+                "Print the file as it was submitted instead, with <hidden> for each secret");
+}
+
 void add_open(VerbBuilder& build) {
   CLI::App& verb =
       build.add("open", "Open the dashboard in a browser, signed in", [&build](const Output& output) {
@@ -87,7 +98,7 @@ void add_reading_verbs(VerbBuilder& build) {
                 "hyperparameters matter, how short trainings agree with full ones, and the\n"
                 "configuration that it expects to be the best",
                 about_one(model)));
-  build.add_experiment(build.add("config", "Print the experiment with all defaults", about_one(config)));
+  add_config(build);
 
   CLI::App& why = build.add("explain",
                             "Show every decision about a trial, with its numbers; or why a queue "

@@ -141,7 +141,11 @@ struct BestOptions {
 [[nodiscard]] int importance(const ExperimentOptions& options, const Output& output);
 /// Shows the model of a search.
 [[nodiscard]] int model(const ExperimentOptions& options, const Output& output);
-[[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
+struct ConfigOptions {
+  ExperimentOptions experiment;
+  bool as_written = false;  ///< The file as its user wrote it, instead of the effective configuration.
+};
+[[nodiscard]] int config(const ConfigOptions& given, const Output& output);
 
 struct CompareOptions {
   std::vector<std::string> which;  ///< Two experiments or more.

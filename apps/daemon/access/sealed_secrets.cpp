@@ -13,6 +13,7 @@
 
 #include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
+#include "daemon/submission/file_without_secrets.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/jobs/fields/secrets.hpp"
 
@@ -150,10 +151,10 @@ Result<Value> SealedSecrets::open(const Value& config) const {
 engine::Problems secrets_copied_from_answers(const Value& config) {
   engine::Problems problems;
   static_cast<void>(jobs::with_secrets(config, [&problems](const std::string& path, const std::string& text) {
-    if (text == jobs::hidden_secret || text.starts_with(mark)) {
-      problems.push_back(
-          {path, std::string("is a ") + (text == jobs::hidden_secret ? "hidden" : "sealed") + " secret",
-           "the secret itself: no answer holds it"});
+    const bool hidden = text == jobs::hidden_secret || text == hidden_in_text;
+    if (hidden || text.starts_with(mark)) {
+      problems.push_back({path, std::string("is a ") + (hidden ? "hidden" : "sealed") + " secret",
+                          "the secret itself: no answer holds it"});
     }
     return Value(text);
   }));

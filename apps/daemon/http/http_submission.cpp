@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/submission/as_written.hpp"
+#include "daemon/submission/file_without_secrets.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/random_bytes.hpp"
@@ -26,6 +28,8 @@ struct Submission {
   std::string context_directory;
   std::string context_digest;
   std::uint64_t seed = 0;
+  std::optional<engine::SubmittedFile> file{};
+  std::optional<engine::GitState> git{};
 };
 
 std::uint64_t random_seed() {
@@ -34,8 +38,8 @@ std::uint64_t random_seed() {
 
 /// Adds everything that is wrong with it to `problems`.
 Submission read_submission(const Value::Map& body, engine::Problems& problems) {
-  static constexpr std::array<std::string_view, 5> known{"config", "name", "context_directory",
-                                                         "context_digest", "seed"};
+  static constexpr std::array<std::string_view, 7> known{
+      "config", "name", "context_directory", "context_digest", "seed", "file", "git"};
   Submission read;
   read.name = "experiment";
   read.seed = random_seed();
@@ -72,10 +76,15 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
       } else {
         read.seed = static_cast<std::uint64_t>(*number);
       }
+    } else if (key == "file") {
+      read.file = read_submitted_file(value, problems);
+    } else if (key == "git") {
+      read.git = read_git_state(value, problems);
     } else {
       const std::string near(engine::nearest(key, known));
-      problems.push_back({key, "is not known",
-                          near.empty() ? "config, name, context_directory, context_digest, seed" : near});
+      problems.push_back(
+          {key, "is not known",
+           near.empty() ? "config, name, context_directory, context_digest, seed, file, git" : near});
     }
   }
   if (!body.contains("config")) {
@@ -112,6 +121,7 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
     submission.config = read.tree ? *std::move(read.tree) : Value();
     submission.name = "experiment";
     submission.seed = random_seed();
+    submission.file = engine::SubmittedFile{"", text.body};
     lines = std::move(read.lines);
     if (submission.config.as_map() == nullptr) {
       if (out.problems.empty()) {
@@ -169,6 +179,8 @@ ExaminedSubmission examine_submission(const SubmissionText& text, engine::Search
   out.config = std::move(submission.config);
   out.context_directory = std::move(submission.context_directory);
   out.context_digest = std::move(submission.context_digest);
+  out.file = std::move(submission.file);
+  out.git = std::move(submission.git);
   return out;
 }
 
@@ -183,6 +195,15 @@ CheckedSubmission check_submission(const SubmissionText& text, engine::SearcherR
   }
   CheckedSubmission checked;
   checked.parsed = std::move(examined.parsed);
+  if (examined.file) {
+    FileWithoutSecrets written = file_without_secrets(examined.file->text, checked.parsed.config->program);
+    if (written.text) {
+      checked.file = engine::SubmittedFile{std::move(examined.file->name), *std::move(written.text)};
+    } else {
+      checked.note = "the experiment file is not kept as written: " + written.why_not;
+    }
+  }
+  checked.git = std::move(examined.git);
   if (secrets != nullptr) {
     engine::ExperimentConfig& config = *checked.parsed.config;
     config.program = *secrets->seal(Value(std::move(config.program))).as_map();

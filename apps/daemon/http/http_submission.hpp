@@ -6,6 +6,7 @@
 
 #include "daemon/access/sealed_secrets.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/as_written.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/jobs/fields/submission.hpp"
@@ -27,6 +28,8 @@ struct ExaminedSubmission {
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
+  std::optional<engine::SubmittedFile> file;  ///< With its secrets.
+  std::optional<engine::GitState> git;
   std::vector<yaml::FileProblem> problems;  ///< Sorted by line; JSON has no lines.
   std::vector<yaml::FileProblem> notes;
   engine::SearcherRegistry registry;
@@ -43,6 +46,9 @@ struct CheckedSubmission {
   jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
+  std::optional<engine::SubmittedFile> file;  ///< Without its secrets.
+  std::optional<engine::GitState> git;
+  std::string note;       ///< Why `file` is missing although it was sent; "" otherwise.
   std::string owner;      ///< The user who submits it.
   std::string unix_user;  ///< unix_user_of() the caller.
 };

@@ -56,11 +56,6 @@ std::string ended_text(const Notification& one) {
   return search_text(one) + " " + how + (one.reason.empty() ? "" : ": " + one.reason) + "; " + best_text(one);
 }
 
-/// A worker that says goodbye is "lost" too, to the engine: at the end of its allocation, or when it is idle.
-bool is_silent(const engine::WorkerLost& lost) noexcept {
-  return lost.why.starts_with("no message from it");
-}
-
 const std::string& name_of_worker(const engine::Engine& engine, engine::WorkerId id) {
   static const std::string unknown = "?";
   if (const auto found = engine.workers().find(id); found != engine.workers().end()) {
@@ -74,9 +69,11 @@ const std::string& name_of_worker(const engine::Engine& engine, engine::WorkerId
 
 bool is_worth_notifying(const engine::Event& event) noexcept {
   const auto* paused = std::get_if<engine::ExperimentPaused>(&event.body);
+  // A worker that says goodbye is "lost" too, to the engine: at the end of its allocation, or when it is
+  // idle.
   const auto* lost = std::get_if<engine::WorkerLost>(&event.body);
-  return std::holds_alternative<engine::ExperimentEnded>(event.body) ||
-         (lost != nullptr && is_silent(*lost)) || (paused != nullptr && !paused->reason.empty());
+  return std::holds_alternative<engine::ExperimentEnded>(event.body) || (lost != nullptr && lost->silent) ||
+         (paused != nullptr && !paused->reason.empty());
 }
 
 std::optional<Notification> notification_of(const engine::Event& event, const engine::Engine& engine,

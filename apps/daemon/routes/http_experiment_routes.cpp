@@ -1,5 +1,6 @@
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "daemon/http/http_pages.hpp"
 #include "daemon/http/http_request_context.hpp"
@@ -42,6 +43,34 @@ void config(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
   request_context.answer(
       call, record ? Result<Value>(jobs::without_secrets((*record)->effective)) : record.error());
+}
+
+/// The file is not in memory: it is read from the event that created the experiment.
+void file(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  if (!record) {
+    request_context.answer(call, failure(record.error()));
+    return;
+  }
+  request_context.when_durable(call, [&request_context, call, event = (*record)->created_by] {
+    request_context.read(
+        call, [reply = call.reply, id = call.experiment(), event](EventStore& store) -> Committer::Then {
+          const auto events = store.read(engine::Lsn(event.number() - 1), 1);
+          if (!events) {
+            return [reply, error = events.error()] { reply(failure(error)); };
+          }
+          const auto* created =
+              events->empty() ? nullptr : std::get_if<engine::ExperimentCreated>(&events->front().body);
+          HttpResponse response =
+              created != nullptr && created->file
+                  ? with(200, api::SubmittedFile{created->file->name, created->file->text})
+                  : failure(
+                        Error{Errc::not_found, "experiment " + std::to_string(id.number()) +
+                                                   " was submitted without its file, or with one that could "
+                                                   "not be kept"});
+          return [reply, response = std::move(response)] { reply(response); };
+        });
+  });
 }
 
 void best(RequestContext& request_context, Call call) {
@@ -90,6 +119,12 @@ constexpr Route experiment_table[] = {
      &config,
      {"show_config", "experiments", "Answers the experiment file with all defaults",
       api::schema_of<engine::Value::Map>}},
+    {"GET",
+     "/api/v1/experiments/{experiment}/file",
+     Role::viewer,
+     &file,
+     {"show_file", "experiments", "Answers the experiment file as its user wrote it",
+      api::schema_of<api::SubmittedFile>}},
     {"GET",
      "/api/v1/experiments/{experiment}/best",
      Role::viewer,

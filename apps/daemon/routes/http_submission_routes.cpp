@@ -85,12 +85,14 @@ void create(RequestContext& request_context, CheckedSubmission checked, const st
   command.idempotency_key = stored_key;
   command.owner = std::move(checked.owner);
   command.unix_user = std::move(checked.unix_user);
+  command.file = std::move(checked.file);
+  command.git = std::move(checked.git);
   const auto& all = request_context.runtime.engine().experiments();
   const engine::ExperimentId newest = all.empty() ? engine::ExperimentId() : all.rbegin()->first;
   request_context.perform(command, [&runtime = request_context.runtime,
                                     contexts = request_context.about.contexts,
-                                    digest = command.context_digest, reply, searcher, newest, stored_key,
-                                    key](const Result<Runtime::Outcome>& outcome) {
+                                    digest = command.context_digest, reply, searcher, newest, stored_key, key,
+                                    note = std::move(checked.note)](const Result<Runtime::Outcome>& outcome) {
     engine::Problems source;  // Only for their places in the file.
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
@@ -99,7 +101,7 @@ void create(RequestContext& request_context, CheckedSubmission checked, const st
       if (contexts != nullptr) {
         contexts->note_use(digest);
       }
-      HttpResponse response = with(201, api::CreatedExperiment{*outcome->created});
+      HttpResponse response = with(201, api::CreatedExperiment{*outcome->created, note});
       if (*outcome->created <= newest) {
         response.headers.emplace_back("Idempotent-Replay", "true");
       }

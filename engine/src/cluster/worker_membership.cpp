@@ -295,7 +295,8 @@ Status expire_leases(Step& step, const ExpireLeases& command) {
   }
   if (worker.attempts.empty() && silent >= std::max(command.lost_after, command.at_least)) {
     step.emit(WorkerLost{command.worker,
-                         "no message from it for " + std::to_string(silent.in_micros() / 1'000'000) + " s"});
+                         "no message from it for " + std::to_string(silent.in_micros() / 1'000'000) + " s",
+                         true});
   } else if (worker.attempts.size() < keys.size()) {
     step.effects().orders.emplace_back(
         GreetAgain{command.worker});  // Should it speak, then of what it holds first.

@@ -227,7 +227,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   const ExperimentId id = next_experiment(state);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
                               command.context_digest, command.context_bytes, std::move(source), command.owner,
-                              command.unix_user, std::move(config)});
+                              command.unix_user, command.file, command.git, std::move(config)});
   step.effects().created = id;
   return Done{};
 }

@@ -50,6 +50,7 @@ Work Asha::create_or_end() const {
   if (quota_.needs_more()) {
     Reason reason = because(quota_.why_next());
     reason.rung = 0;
+    reason.at = settings_.lengths.front();
     return NewTrial{settings_.lengths, std::move(reason)};
   }
   if (is_over()) {
@@ -65,6 +66,7 @@ Reason Asha::reason(Reason::Why why, const Trial& trial) const {
   const Rung& rung = rungs_[trial.rung];
   Reason reason = because(why);
   reason.rung = trial.rung;
+  reason.at = settings_.lengths[trial.rung];
   reason.rank = rung.rank_of(trial.arrival);
   reason.size = rung.size();
   if (why != Reason::Why::max_length) {

@@ -5,9 +5,11 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -372,6 +374,31 @@ class PackageTest(unittest.TestCase):
         import hpsearch.callbacks
         with self.assertRaisesRegex(AttributeError, "KerasCallback, LightGBMCallback"):
             hpsearch.callbacks.TorchCallback
+
+
+@unittest.skipUnless(shutil.which("git"), "git is missing")
+class GitStateTest(unittest.TestCase):
+    def test_commit_branch_and_changes_are_those_of_the_directory(self):
+        from hpsearch._client.git_state import git_state
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, {
+                "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_DIR": "/no/such/checkout"}):
+            place = pathlib.Path(folder)
+
+            def git(*words):
+                variables = {name: value for name, value in os.environ.items() if name != "GIT_DIR"}
+                return subprocess.run(["git", "-C", folder, "-c", "user.name=Ann", "-c", "user.email=ann@localhost", *words],
+                                      env=variables, check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+
+            git("init", "-q", "-b", "trunk")
+            self.assertIsNone(git_state(place), "there is no commit yet")
+            (place / "train.py").write_text("print(1)")
+            git("add", ".")
+            git("commit", "-q", "-m", "work")
+            self.assertEqual(git_state(place), {"commit": git("rev-parse", "HEAD"), "branch": "trunk", "dirty": False})
+            git("checkout", "-q", "--detach")
+            (place / "notes.txt").write_text("new")
+            self.assertEqual(git_state(place), {"commit": git("rev-parse", "HEAD"), "branch": "", "dirty": True})
+            self.assertIsNone(git_state(place / "no" / "such"))
 
 
 if __name__ == "__main__":

@@ -327,6 +327,11 @@ test("limits of an ended search are changed by the keyboard, and a refusal stand
     await defaults.click();
     await page.locator("pre.yaml", {hasNotText: "pause_on_failures"}).waitFor();
     assert.match(await page.locator("pre.yaml").textContent(), /^entrypoint: \["sh", ?"program.sh"\]\nhyperparameters:\n {2}x:\n[^]*\nmetrics:\n {2}loss: "loss \{number\}"\n/);
+    const written = page.getByRole("button", {name: "As written"});
+    await written.click();
+    await page.locator("pre.yaml", {hasText: '{"entrypoint":["sh","program.sh"],"name":"short"'}).waitFor();
+    await written.click();
+    await page.locator("pre.yaml", {hasNotText: '"entrypoint"'}).waitFor();
     const open = async () => {
         await page.getByRole("button", {name: "More"}).focus();
         await page.keyboard.press("Enter");

@@ -119,6 +119,7 @@ TEST_F(SealedSecretsTest, MissingKeyOfStoredSecretsIsNotReplaced) {
 TEST_F(SealedSecretsTest, CopiesFromAnswersAreNamed) {
   EXPECT_TRUE(secrets_copied_from_answers(config_with("hunter2")).empty());
   EXPECT_EQ(secrets_copied_from_answers(config_with("********")).size(), 2U);
+  EXPECT_EQ(secrets_copied_from_answers(config_with("<hidden>")).size(), 2U);
   const engine::Problems problems = secrets_copied_from_answers(in_folder().seal(config_with("hunter2")));
   ASSERT_EQ(problems.size(), 4U);
   EXPECT_EQ(problems.front().path, "checkpoint_storage.access_key");

@@ -72,6 +72,7 @@ const Rights rights{
     {{"PATCH", "/api/v1/experiments/{experiment}/trials/{trial}/annotation"},
      {Role::submit, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/config"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/file"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/best"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/model"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/checkpoints"}, {Role::viewer, Elsewhere::hidden}},

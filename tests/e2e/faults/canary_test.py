@@ -88,11 +88,13 @@ class Canary(harness.Case):
         tree["environment"]["environment_variables"]["API_KEY"] = PROGRAM_SECRET
         for path in ("validate", "preview"):
             self.over_tcp("POST", f"/api/v1/experiments/{path}", {"config": tree}, **bearer)
-        experiment = json.loads(self.over_tcp("POST", "/api/v1/experiments", {"config": tree}, **bearer)[1])["experiment"]
+        written = {"name": "canary.yaml", "text": f"# It is {PROGRAM_SECRET}.\n{json.dumps(tree, indent=1)}\n"}
+        experiment = json.loads(self.over_tcp("POST", "/api/v1/experiments", {"config": tree, "file": written},
+                                              **bearer)[1])["experiment"]
         wrong = json.loads(json.dumps(tree).replace(PROGRAM_SECRET, REFUSED_SECRET))
         wrong["searcher"]["max_trials"] = "many"
         for path in ("/api/v1/experiments", "/api/v1/experiments/validate"):
-            response, _ = self.over_tcp("POST", path, {"config": wrong}, **bearer)
+            response, _ = self.over_tcp("POST", path, {"config": wrong, "file": written}, **bearer)
             self.assertIn(response.status, (200, 400))
         return experiment, bearer
 
@@ -100,7 +102,7 @@ class Canary(harness.Case):
         prefix = f"/api/v1/experiments/{experiment}"
         for path in ("/healthz", "/readyz", "/version", "/metrics", "/api/v1/status", "/api/v1/events?limit=1000",
                      "/api/v1/tokens", "/api/v1/audit", "/api/v1/whoami", "/api/v1/workers", "/api/v1/slots",
-                     "/api/v1/experiments", prefix, f"{prefix}/config", f"{prefix}/trials", f"{prefix}/trials/0",
+                     "/api/v1/experiments", prefix, f"{prefix}/config", f"{prefix}/file", f"{prefix}/trials", f"{prefix}/trials/0",
                      f"{prefix}/trials/0/explain", f"{prefix}/columns", f"{prefix}/export", f"{prefix}/timeline"):
             response, _ = self.over_tcp("GET", path, **bearer)
             self.assertEqual(response.status, 200, path)

@@ -73,6 +73,27 @@ class Context(harness.Case):
         shown = self.run_cli("show", first, "--server", self.cluster.server).stdout
         self.assertIn(f"(sha256 {digest[:12]}, {len(packed)} bytes)", shown)
 
+    @unittest.skipUnless(shutil.which("git"), "git is missing")
+    def test_file_and_commit_are_kept_as_they_were(self):
+        git = ["git", "-C", self.context, "-c", "user.name=Ann", "-c", "user.email=ann@localhost"]
+        for words in (["init", "-q", "-b", "trunk"], ["add", "."], ["commit", "-q", "-m", "work"]):
+            subprocess.run([*git, *words], check=True, timeout=60)
+        commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, timeout=60, capture_output=True,
+                                text=True).stdout.strip()
+        self.begin()
+        first = self.submit()["experiment"]
+        self.assertEqual(self.cluster.get(f"/api/v1/experiments/{first}")["git"],
+                         {"commit": commit, "branch": "trunk", "dirty": False})
+        (self.context / "notes.txt").write_text("not committed")
+        again = self.submit(environment={"environment_variables": {"KEY": "canary-5f1c93d2"}})["experiment"]
+        shown = self.run_cli("show", again, "--server", self.cluster.server).stdout
+        self.assertRegex(shown, f"(?m)^program +commit {commit[:7]} of trunk, with uncommitted changes$")
+        written = self.run_cli("config", again, "--as-written", "--server", self.cluster.server).stdout
+        text = (self.folder / "experiment.yaml").read_text()
+        self.assertEqual(written, text.replace("canary-5f1c93d2", "<hidden>"))
+        self.assertEqual(self.cluster.get(f"/api/v1/experiments/{again}/file"),
+                         {"name": "experiment.yaml", "text": written})
+
     def test_workers_on_the_unix_socket_fetch_there_beside_a_tcp_port(self):
         self.cluster.workers = f"ipc://{self.cluster.state}/workers.sock"
         self.cluster.start_daemon("--http", "127.0.0.1:0", workers_open=False)

@@ -157,6 +157,7 @@ class PythonClient(harness.Case):
         self.start_worker()
         experiment = self.client.submit(file, context=self.context).wait()
         self.assertEqual((experiment.best.metric, experiment.best.params, experiment.name), (17, {"x": 1e-4}, "lr"))
+        self.assertEqual(experiment.file, file.read_text().replace('"17"', '"<hidden>"'))
 
     def test_searches_that_fail_say_why(self):
         self.start_worker()

@@ -98,9 +98,12 @@ TEST(ExpireLeases, WaitsForWhatTheExperimentSaysAndLosesTheWorkerLast) {
   cluster.step(silence(cluster, worker, 1'199));
   EXPECT_TRUE(cluster.trial(patient, 0).live);
   EXPECT_TRUE(cluster.engine.workers().at(worker).present) << "it still has an attempt";
-  cluster.step(silence(cluster, worker, 1'200));
+  const Effects last = cluster.step(silence(cluster, worker, 1'200));
   EXPECT_FALSE(cluster.trial(patient, 0).live);
   EXPECT_FALSE(cluster.engine.workers().at(worker).present);
+  const std::vector<WorkerLost> lost = all<WorkerLost>(last.events);
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_TRUE(lost.front().silent);
 }
 
 TEST(ExpireLeases, WaitsLongerTheLongerTheLastCheckpointLiesBack) {

@@ -32,7 +32,10 @@ TEST(Draining, OutlastsARestartOfTheWorker) {
   TestCluster cluster;
   const WorkerId worker = cluster.join("w", 1);
   cluster.step(DrainWorker{worker});
-  cluster.step(LoseWorker{worker, "told to end"});
+  const std::vector<WorkerLost> lost =
+      all<WorkerLost>(cluster.step(LoseWorker{worker, "told to end"}).events);
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_FALSE(lost.front().silent) << "it said goodbye";
   EXPECT_EQ(cluster.join("w", 1, 2), worker);
   const ExperimentId id = cluster.create(random_config(1, 1));
   EXPECT_TRUE(cluster.engine.find(id)->trials.empty());

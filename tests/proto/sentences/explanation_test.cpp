@@ -25,7 +25,9 @@ std::string next(TrialNext fact) {
 }
 
 Reason at_rung(std::uint64_t rank, std::uint64_t size, std::uint64_t keep) {
-  return {Reason::Why::waits_at_rung, {}, 0, rank, size, keep, {}, ""};
+  Reason reason{Reason::Why::waits_at_rung, {}, 0, rank, size, keep, {}, ""};
+  reason.at = Units{1};
+  return reason;
 }
 
 std::string promotion(std::uint64_t ahead) {
@@ -56,10 +58,10 @@ TEST(NowText, WaitingTrial) {
   EXPECT_EQ(now(NowNeedsSlots{0, Units{0}, Units{9}}), "waits for a worker to train from 0 to 9 epochs");
   EXPECT_EQ(now(NowAwaitsResume{Units{3}}), "waits at 3 epochs because the experiment is paused");
   EXPECT_EQ(now(NowAtRung{Units{1}, Units{1}}, at_rung(0, 2, 0)),
-            "at 1 epoch: waits at its rung; rank 1 of 2 at rung 0 (too few results for a promotion)");
+            "at 1 epoch: waits at its rung; rank 1 of 2 at 1 epoch (too few results for a promotion)");
   EXPECT_EQ(
       now(NowAtRung{Units{4}, Units{1}}, at_rung(3, 9, 3)),
-      "at 4 epochs (its rung is at 1 epoch): waits at its rung; rank 4 of 9 at rung 0 (keeps the best 3)");
+      "at 4 epochs (its rung is at 1 epoch): waits at its rung; rank 4 of 9 at 1 epoch (keeps the best 3)");
 }
 
 TEST(NowText, EndedTrial) {

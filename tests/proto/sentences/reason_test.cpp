@@ -12,14 +12,29 @@ namespace {
 using engine::Reason;
 using Why = Reason::Why;
 
-TEST(ReasonText, HasRankRungAndCutOff) {
+TEST(ReasonText, HasRankLengthAndCutOff) {
   Reason reason{Why::promoted, 0, 1, 2, 17, 4, 0.912, ""};
-  EXPECT_EQ(describe(reason),
-            "promoted; rank 3 of 17 at rung 1 of bracket 0 (keeps the best 4, cut-off 0.912)");
-  EXPECT_EQ(describe_rank(reason), "rank 3 of 17 at rung 1 of bracket 0 (keeps the best 4, cut-off 0.912)");
-  reason.rung.reset();
+  reason.at = engine::Units{9};
+  EXPECT_EQ(describe(reason, "epochs"),
+            "promoted; rank 3 of 17 at 9 epochs (keeps the best 4, cut-off 0.912)");
+  EXPECT_EQ(describe_rank(reason), "rank 3 of 17 at 9 (keeps the best 4, cut-off 0.912)");
+  reason.bracket = 2;
   reason.keep.reset();
-  EXPECT_EQ(describe_rank(reason), "rank 3 of 17 at bracket 0 (cut-off 0.912)");
+  EXPECT_EQ(describe_rank(reason, "epochs"), "rank 3 of 17 at 9 epochs in bracket 2 (cut-off 0.912)");
+}
+
+TEST(ReasonText, OlderReasonsHaveTheNumberOfTheirRung) {
+  Reason reason{Why::promoted, 0, 1, 2, 17, 4, 0.912, ""};
+  EXPECT_EQ(describe(reason, "epochs"), "promoted; rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)");
+  reason.bracket = 1;
+  reason.rung.reset();
+  EXPECT_EQ(describe_rank(reason, "epochs"), "rank 3 of 17 at bracket 1 (keeps the best 4, cut-off 0.912)");
+}
+
+TEST(ReasonText, NewTrialHasItsFirstRung) {
+  Reason reason{Why::new_trial, 1, 2, {}, {}, {}, {}, ""};
+  reason.at = engine::Units{9};
+  EXPECT_EQ(describe(reason, "epochs"), "new trial; first rung at 9 epochs in bracket 1");
 }
 
 TEST(ReasonText, HasOnlySetParts) {
@@ -40,7 +55,9 @@ TEST(ReasonText, HasOnlySetParts) {
 
 TEST(ReasonText, RungWithoutPromotionsHasTooFewResults) {
   Reason waits{Why::waits_at_rung, {}, 0, 1, 2, 0, {}, ""};
-  EXPECT_EQ(describe(waits), "waits at its rung; rank 2 of 2 at rung 0 (too few results for a promotion)");
+  waits.at = engine::Units{1};
+  EXPECT_EQ(describe(waits, "epochs"),
+            "waits at its rung; rank 2 of 2 at 1 epoch (too few results for a promotion)");
 }
 
 TEST(ReasonText, RepeatNamesItsTrial) {
@@ -66,14 +83,16 @@ TEST(ReasonText, HasThePredictionOfTheModel) {
   Reason reason;
   reason.why = Why::model_choice;
   reason.rung = 1;
+  reason.at = engine::Units{3};
   reason.results = 40;
   reason.expected = engine::ExpectedResult{0.93123, 0.01249, -3.2149, 0.834, {12, 7, 3}};
   EXPECT_EQ(
       describe(reason),
       "the model's choice: expects 0.931 ± 0.012 at full length; ln of the expected improvement -3.21; "
       "metrics at its first rung correlate with those at full length by 0.83; nearest earlier trials 12, "
-      "7, 3; rung 1");
+      "7, 3; first rung at 3");
   reason.rung.reset();
+  reason.at.reset();
   reason.expected = engine::ExpectedResult{2104.6, 310, 0.5, {}, {4}};
   EXPECT_EQ(
       describe(reason),

@@ -170,6 +170,7 @@ TEST(PromotionAsha, TellsItsReasonsInNumbers) {
   const Verdict first = report(asha, t0, accuracy(0.7));
   EXPECT_EQ(first.reason.why, Why::waits_at_rung);
   EXPECT_EQ(first.reason.rung, 0U);
+  EXPECT_EQ(first.reason.at, Units{1});
   EXPECT_EQ(first.reason.rank, 0U);
   EXPECT_EQ(first.reason.size, 1U);
   EXPECT_EQ(first.reason.keep, 0U);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import pathlib
@@ -13,6 +14,7 @@ from .address import Address, find_daemon
 from .context import PackedContext, pack_context
 from .experiment import Experiment
 from .file import Config, read_config
+from .git_state import git_state
 from .._problems import IncompatibleDaemon, NotFound, Unreachable, items_of
 from .._local.programs import __version__
 from .._functions.snapshot import Snapshot
@@ -21,6 +23,7 @@ from .transport import Transport
 
 _log = logging.getLogger("hpsearch")
 _PAGE = 500
+_MOST_BODY = 1024 * 1024  # Bytes, of a daemon.
 
 
 class Client:
@@ -55,7 +58,8 @@ class Client:
 
         `config` is a path of an experiment file, its text, or a dict as hpsearch.experiment() makes it. Each trial gets
         a copy of the directory `context`; without it, of nothing. `context_limit` is in megabytes. `name` and `seed`
-        override those of the file. The same `key` creates one experiment, however often it is submitted.
+        override those of the file. The same `key` creates one experiment, however often it is submitted. The daemon also
+        keeps the file as it is, without its secrets, and the commit that Git has checked out in `context`.
 
         BadRequest: the experiment has mistakes; `problems` lists all of them. TypeError, ValueError: a value of the dict
         cannot be written as JSON.
@@ -69,8 +73,13 @@ class Client:
         if context is not None:
             directory = pathlib.Path(context).expanduser().resolve()
             body["context_directory"] = str(directory)
+            git = git_state(directory)
+            if git is not None:
+                body["git"] = git
             if tree.get("source") != "in_place":
                 body["context_digest"] = self._upload(pack_context(directory, context_limit))
+        if read.written is not None and len(json.dumps(dict(body, file=read.written))) <= _MOST_BODY:
+            body["file"] = read.written
         return self._create(body, key)
 
     def submit_packed(self, config: Mapping[str, Any], context: PackedContext, *, key: Optional[str] = None) -> Experiment:
@@ -161,6 +170,8 @@ class Client:
     def _create(self, body: Mapping[str, Any], key: Optional[str]) -> Experiment:
         # With one key the daemon knows a repetition, even much later.
         answer = self._transport.ask("POST", "/api/v1/experiments", body=body, key=key or uuid.uuid4().hex).json()
+        if answer.get("note"):
+            _log.warning("%s", answer["note"])
         return self.experiment(answer["experiment"])
 
     def _upload(self, packed: PackedContext) -> str:

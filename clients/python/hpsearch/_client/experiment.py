@@ -73,6 +73,18 @@ class Experiment:
         return document
 
     @property
+    def file(self) -> str:
+        """The experiment file as it was submitted, with <hidden> for each secret. NotFound: the daemon has none."""
+        text: str = self._transport.get(self._path + "/file")["text"]
+        return text
+
+    @property
+    def git(self) -> Optional[Mapping[str, Any]]:
+        """The commit of its context, as {"commit", "branch", "dirty"}; None if the context was no Git checkout."""
+        state: Optional[Mapping[str, Any]] = self.now().raw.get("git")
+        return state
+
+    @property
     def trials(self) -> Trials:
         """Its trials: trials[17], len(trials), iteration, trials.select("lr<0.01")."""
         return Trials(self._transport, self.id)

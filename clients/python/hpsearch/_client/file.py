@@ -24,6 +24,7 @@ class ReadFile(NamedTuple):
     config: Dict[str, Any]
     stem: str  #: Its name, if it has none itself.
     directory: Optional[pathlib.Path]  #: The file's directory; None if there is no file.
+    written: Optional[Dict[str, str]] = None  #: Name and text of the file; None if there is no text.
 
 
 def read_config(transport: Transport, config: Config) -> ReadFile:
@@ -35,13 +36,14 @@ def read_config(transport: Transport, config: Config) -> ReadFile:
     if isinstance(config, Mapping):
         return ReadFile(plain(config, ""), "experiment", None)
     text, stem, directory = _text_of(config)
+    name = "" if directory is None else pathlib.Path(str(config)).name
     try:
         tree = json.loads(text)
     except ValueError:
         tree = _yaml(transport, text)
     if not isinstance(tree, dict):
         raise BadRequest("the experiment is {!r}; it must be a map".format(text[:60]))
-    return ReadFile(tree, stem, directory)
+    return ReadFile(tree, stem, directory, {"name": name, "text": text})
 
 
 def _text_of(config: "Union[str, os.PathLike[str]]") -> "tuple[str, str, Optional[pathlib.Path]]":

@@ -314,6 +314,8 @@ export interface components {
         readonly CreatedExperiment: {
             /** @description ID of the experiment. */
             readonly experiment: number;
+            /** @description Why the daemon does not keep the experiment file as written. */
+            readonly note?: string;
         };
         /** @description A learning curve. */
         readonly Curve: {
@@ -486,6 +488,8 @@ export interface components {
             readonly finalists: readonly components["schemas"]["Finalist"][];
             /** @description When the first attempt got its slots; null before. */
             readonly first_lease_at: number | null;
+            /** @description The Git checkout that the context was part of, if a client sent it. */
+            readonly git?: components["schemas"]["GitState"];
             /** @description ID of the experiment. */
             readonly id: number;
             /** @description Its labels: those of the experiment file, until a user changes them. */
@@ -700,6 +704,15 @@ export interface components {
             readonly context_directory: string;
             /** @description Name of the experiment. */
             readonly name: string;
+        };
+        /** @description The Git checkout that the context was part of. */
+        readonly GitState: {
+            /** @description Branch; "" if the commit was checked out without one. */
+            readonly branch: string;
+            /** @description Commit in hexadecimal: 40 or 64 digits. */
+            readonly commit: string;
+            /** @description Whether the context directory had uncommitted changes or new files. */
+            readonly dirty: boolean;
         };
         /** @description Whether the daemon works. */
         readonly Health: {
@@ -1358,6 +1371,8 @@ export interface components {
         };
         /** @description Why something happened. */
         readonly Reason: {
+            /** @description Length of the rung. */
+            readonly at?: components["schemas"]["Count"];
             /** @description Number of the bracket, from 0. */
             readonly bracket?: number;
             /** @description Metric of the last result that goes on. */
@@ -1604,10 +1619,21 @@ export interface components {
             readonly context_digest?: string;
             /** @description Absolute path of the context directory, or "". Without `context_digest`, each worker uses this directory itself. */
             readonly context_directory?: string;
+            /** @description The experiment file as its user wrote it, at most 256 KiB. */
+            readonly file?: components["schemas"]["SubmittedFile"];
+            /** @description The Git checkout that the context directory is part of. */
+            readonly git?: components["schemas"]["GitState"];
             /** @description Name of the experiment if the file has none. */
             readonly name?: string;
             /** @description Seed if the file has none: 0 to 2147483647; missing: random. */
             readonly seed?: number;
+        };
+        /** @description An experiment file as its user wrote it. */
+        readonly SubmittedFile: {
+            /** @description Name of the file; "" if it has none. */
+            readonly name: string;
+            /** @description Its text; in answers `<hidden>` stands for each secret. */
+            readonly text: string;
         };
         /** @description A slot that another search of the worker's machine has. */
         readonly TakenSlot: {
@@ -2125,6 +2151,7 @@ export type Finalist = components['schemas']['Finalist'];
 export type ForgottenWorker = components['schemas']['ForgottenWorker'];
 export type ForgottenWorkerPage = components['schemas']['ForgottenWorkerPage'];
 export type Fork = components['schemas']['Fork'];
+export type GitState = components['schemas']['GitState'];
 export type Health = components['schemas']['Health'];
 export type HeldAttempt = components['schemas']['HeldAttempt'];
 export type History = components['schemas']['History'];
@@ -2194,6 +2221,7 @@ export type Storage = components['schemas']['Storage'];
 export type StoreCopy = components['schemas']['StoreCopy'];
 export type StoredContext = components['schemas']['StoredContext'];
 export type Submission = components['schemas']['Submission'];
+export type SubmittedFile = components['schemas']['SubmittedFile'];
 export type TakenSlot = components['schemas']['TakenSlot'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineBar = components['schemas']['TimelineBar'];

@@ -76,7 +76,7 @@ function Submit({draft, files, digest, blocked}: {draft: Draft; files: readonly 
                 ? await change<{experiment: number}>(
                       "POST",
                       "experiments",
-                      {config: draft.tree, ...(name ? {name} : {}), context_digest: context},
+                      {config: draft.tree, ...(name ? {name} : {}), context_digest: context, file: {text: draft.text}},
                       {key},
                   )
                 : await change<{experiment: number}>("POST", "experiments", draft.text, {key, type: "application/yaml"});

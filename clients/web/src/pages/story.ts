@@ -23,14 +23,17 @@ const textOf = (value: unknown): string => (typeof value === "string" ? plain(va
 const plainNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
 
-/// "rank 16 of 48 at rung 0 of bracket 0 (keeps the best 16, cut-off 0.85)". Users count ranks from 1.
-export function rankText(reason: Partial<Reason> & Fields): string {
+/// "rank 16 of 48 at 9 epochs (keeps the best 16, cut-off 0.85)". Users count ranks from 1. The bracket is named from the second one on;
+/// reasons of older logs have no length, but the number of their rung.
+export function rankText(reason: Partial<Reason> & Fields, unit: string): string {
     const rank = plainNumber(reason["rank"]);
     const rung = plainNumber(reason["rung"]);
-    const bracket = plainNumber(reason["bracket"]);
+    const length = reason["at"] as Count | undefined;
+    const bracket = plainNumber(reason["bracket"]) ?? 0;
     const keep = plainNumber(reason["keep"]);
     const cutoff = plainNumber(reason["cutoff"]);
-    const place = rung === undefined ? "" : bracket === undefined ? t("story.rung", {rung}) : t("story.rung_bracket", {rung, bracket});
+    const level = length !== undefined ? amount(length, unit) : rung === undefined ? "" : t("story.rung", {rung});
+    const place = bracket > 0 && level !== "" ? t("story.in_bracket", {place: level, bracket}) : level;
     const size = plainNumber(reason["size"]);
     const ranked = rank === undefined ? "" : size === undefined ? t("story.rank", {rank: rank + 1}) : t("story.rank_of", {rank: rank + 1, size});
     const cut = [
@@ -39,7 +42,7 @@ export function rankText(reason: Partial<Reason> & Fields): string {
     ]
         .filter((part) => part !== "")
         .join(", ");
-    return [ranked !== "" && place !== "" ? t("story.at", {what: ranked, place}) : ranked + place, cut === "" ? "" : `(${cut})`]
+    return [ranked !== "" && place !== "" ? t("story.at", {what: ranked, place}) : ranked, cut === "" ? "" : `(${cut})`]
         .filter((part) => part !== "")
         .join(" ");
 }
@@ -53,11 +56,11 @@ function hparamsText(values: Fields): string {
     return [...texts, ...(all.length > mostValues ? ["…"] : [])].join(" ");
 }
 
-export function reasonText(value: unknown): string {
+export function reasonText(value: unknown, unit: string): string {
     const reason = fieldsOf(value);
     const why = textOf(reason["why"]);
     const detail = textOf(reason["detail"]);
-    const rank = rankText(reason);
+    const rank = rankText(reason, unit);
     const text = why === "max_length" && detail !== "" ? detail : tWord("why", why) + colon(detail);
     return [text, rank].filter((part) => part !== "").join("; ");
 }
@@ -132,7 +135,7 @@ export class Story {
             case "trial_created": {
                 const reason = fieldsOf(event["reason"]);
                 const values = hparamsText(fieldsOf(event["hparams"]));
-                const because = reason["why"] === "new_trial" ? "" : `, ${reasonText({...reason, rung: undefined, bracket: undefined})}`;
+                const because = reason["why"] === "new_trial" ? "" : `, ${reasonText(reason, this.unit)}`;
                 return [t("story.created", {trial, length: amount(event["length"] as Count | undefined, this.unit), values}) + because, "decision"];
             }
             case "trial_promoted": {
@@ -141,7 +144,7 @@ export class Story {
                 return [
                     t("story.promoted", {trial, length: amount(event["length"] as Count | undefined, this.unit)}) +
                         place +
-                        colon(reason["why"] === "promoted" ? rankText(reason) : reasonText(reason)),
+                        colon(reason["why"] === "promoted" ? rankText(reason, this.unit) : reasonText(reason, this.unit)),
                     "decision",
                 ];
             }
@@ -152,12 +155,14 @@ export class Story {
                 });
                 return undefined;
             case "trial_paused":
-                return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"])), "decision"];
+                return [t("story.paused", {trial}) + this.where(trial) + colon(reasonText(event["reason"], this.unit)), "decision"];
             case "trial_queued":
                 return event["judged"] === true ? undefined : [t("story.queued", {trial}), "attempt"];
             case "trial_ended":
                 return [
-                    t("story.ended", {trial, state: tWord("state", textOf(event["state"]))}) + this.where(trial) + colon(reasonText(event["reason"])),
+                    t("story.ended", {trial, state: tWord("state", textOf(event["state"]))}) +
+                        this.where(trial) +
+                        colon(reasonText(event["reason"], this.unit)),
                     "decision",
                     event["state"] === "FAILED",
                 ];

@@ -80,6 +80,8 @@ struct Reason {
   std::optional<double> spread = {};            ///< How far around it was drawn, as part of each range.
   std::optional<ExpectedResult> expected = {};  ///< The result that its model expected.
 
+  std::optional<Units> at = {};  ///< The length of that rung.
+
   static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
     fields("why", self.why);
     fields.maybe("bracket", self.bracket);
@@ -94,6 +96,7 @@ struct Reason {
     fields.maybe("results", self.results);
     fields.maybe("spread", self.spread);
     fields.maybe("expected", self.expected);
+    fields.maybe("at", self.at);
   }
   friend bool operator==(const Reason&, const Reason&) = default;
 };

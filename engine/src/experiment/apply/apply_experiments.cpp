@@ -72,6 +72,9 @@ void apply(const Applier& applier, const ExperimentCreated& created) {
   record.idempotency_key = created.idempotency_key;
   record.owner = created.owner;
   record.unix_user = created.unix_user;
+  if (created.git) {
+    record.git = *created.git;
+  }
   record.source = created.source;
   record.searcher = find_kind(applier.state.registry, record.config.searcher.name)->make(record.config);
   record.best_checkpoints =

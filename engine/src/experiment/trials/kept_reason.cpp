@@ -39,12 +39,14 @@ std::string EventChecks::reason(const Reason& reason) {
 KeptReason::KeptReason(const Reason& reason)
     : why_(reason.why),
       has_cutoff_(reason.cutoff.has_value()),
+      has_at_(reason.at.has_value()),
       bracket_(keep<std::uint16_t>(reason.bracket)),
       rung_(keep<std::uint16_t>(reason.rung)),
       rank_(keep<std::uint32_t>(reason.rank)),
       size_(keep<std::uint32_t>(reason.size)),
       keep_(keep<std::uint32_t>(reason.keep)),
-      cutoff_(reason.cutoff.value_or(0)) {
+      cutoff_(reason.cutoff.value_or(0)),
+      at_(reason.at.value_or(Units{})) {
   if (!reason.detail.empty()) {
     detail_ = Box<std::string>(reason.detail);
   }
@@ -64,6 +66,9 @@ KeptReason::operator Reason() const {
   reason.keep = give<std::uint64_t>(keep_);
   if (has_cutoff_) {
     reason.cutoff = cutoff_;
+  }
+  if (has_at_) {
+    reason.at = at_;
   }
   reason.detail = detail();
   if (proposed_) {

@@ -1,7 +1,7 @@
-// The experiment's configuration, without defaults or with all of them.
+// The experiment's configuration, without defaults or with all of them, and the file as its user wrote it.
 import {useEffect, useState} from "preact/hooks";
 import {change, get, mayChange} from "../../api/client";
-import type {SearcherList, Validation} from "../../api/types";
+import type {SearcherList, SubmittedFile, Validation} from "../../api/types";
 import {useResource} from "../../state/resource";
 import {go} from "../../state/router";
 import {t, tCount} from "../../i18n/texts";
@@ -42,6 +42,9 @@ export default function Config({experiment, query}: ExperimentPageProps) {
     const config = useResource<Record<string, unknown>>(`experiments/${experiment.id}/config`);
     const short = useShort(config.data);
     const all = query.get("show") === "all";
+    const asWritten = query.get("show") === "written";
+    const file = useResource<SubmittedFile>(asWritten ? `experiments/${experiment.id}/file` : null);
+    const git = experiment.git;
     const [copied, setCopied] = useState(false);
     const save = (text: string) => {
         const link = document.createElement("a");
@@ -53,11 +56,18 @@ export default function Config({experiment, query}: ExperimentPageProps) {
     return (
         <View resource={config} rows={12}>
             {(data) => {
-                const text = asYaml(data);
+                const text = file.data?.text ?? asYaml(data);
                 return (
                     <>
                         <div class="toolbar">
-                            <p class="muted small">{t(short && !all ? "config.text_short" : "config.text")}</p>
+                            <p class="muted small">
+                                {t(asWritten ? "config.text_written" : short && !all ? "config.text_short" : "config.text")}
+                                {git && ` ${t("config.git", {commit: git.commit.slice(0, 7), branch: git.branch || "HEAD"})}`}
+                                {git?.dirty && t("config.git_dirty")}
+                            </p>
+                            <button class="chip" aria-pressed={asWritten} onClick={() => query.set({show: asWritten ? "" : "written"})}>
+                                {t("config.written")}
+                            </button>
                             {short && (
                                 <button class="chip" aria-pressed={all} onClick={() => query.set({show: all ? "" : "all"})}>
                                     {tCount("config.defaults", hiddenFields(data, short))}
@@ -75,7 +85,15 @@ export default function Config({experiment, query}: ExperimentPageProps) {
                                 </button>
                             </div>
                         </div>
-                        {short === undefined ? <Loading rows={12} /> : <YamlText text={short && !all ? asYaml(short) : text} />}
+                        {asWritten ? (
+                            <View resource={file} rows={12}>
+                                {(written) => <YamlText text={written.text} />}
+                            </View>
+                        ) : short === undefined ? (
+                            <Loading rows={12} />
+                        ) : (
+                            <YamlText text={short && !all ? asYaml(short) : text} />
+                        )}
                     </>
                 );
             }}

@@ -52,7 +52,7 @@ function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial
 
 function Why({experiment, trial, explanation}: {experiment: Experiment; trial: Trial; explanation: Explanation}) {
     const open = ["RUNNING", "PENDING", "PAUSED"].includes(trial.state);
-    const reason = reasonText(explanation.reason);
+    const reason = reasonText(explanation.reason, explanation.unit);
     return (
         <section class={`why tone-${toneOf(trial.state)}`} aria-label={t("trial.why")}>
             <h2 class="unseen">{t("trial.why")}</h2>

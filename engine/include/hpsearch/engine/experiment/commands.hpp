@@ -12,6 +12,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/as_written.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/annotation.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
@@ -35,6 +36,9 @@ struct CreateExperiment {
   std::string idempotency_key;      ///< The same key again gives the first answer again; "" = none.
   std::string owner{};              ///< The name of the user who submits it; "" = unknown.
   std::string unix_user{};          ///< The submitter's user on the workers' machines; "" = none.
+  /// As its user wrote it. These two may differ when a request is repeated under its idempotency key.
+  std::optional<SubmittedFile> file{};
+  std::optional<GitState> git{};
 };
 struct PauseExperiment {
   ExperimentId experiment;

@@ -14,6 +14,7 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/as_written.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
@@ -56,6 +57,8 @@ struct ExperimentCreated {
   std::optional<SourceCheckpoint> source{};  ///< The checkpoint that its trials start from.
   std::string owner{};                       ///< Who submitted it, by name; "" = not recorded.
   std::string unix_user{};  ///< As whom its programs run where workers distinguish users; "" = none.
+  std::optional<SubmittedFile> file{};  ///< The experiment file as its user wrote it.
+  std::optional<GitState> git{};        ///< The Git checkout that its context was part of.
   /// The result of parse_config(config), if this process has it already. Not stored.
   std::shared_ptr<const ExperimentConfig> parsed{};
 
@@ -69,6 +72,8 @@ struct ExperimentCreated {
     fields.maybe("source", self.source);
     fields.maybe("owner", self.owner);
     fields.maybe("unix_user", self.unix_user);
+    fields.maybe("file", self.file);
+    fields.maybe("git", self.git);
   }
   friend void apply(const Applier& applier, const ExperimentCreated& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentCreated& event);
@@ -693,10 +698,12 @@ struct WorkerLost {
   static constexpr const char* type = "worker_lost";
   WorkerId worker;
   std::string why;
+  bool silent = false;  ///< The daemon heard nothing from it. Otherwise it said goodbye.
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
     fields.maybe("why", self.why);
+    fields.maybe("silent", self.silent);
   }
   friend void apply(const Applier& applier, const WorkerLost& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerLost& event);

@@ -13,6 +13,7 @@
 #include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/config/as_written.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/annotation.hpp"
 #include "hpsearch/engine/experiment/attempt_span.hpp"
@@ -74,6 +75,7 @@ struct ExperimentRecord {
   std::string idempotency_key;
   std::string owner;      ///< The user who submitted it; "" = not recorded.
   std::string unix_user;  ///< ExperimentCreated::unix_user.
+  Box<GitState> git;      ///< ExperimentCreated::git. Its `file` is only in the log: it may be large.
   /// The one it belongs to, in the engine; nullptr only in a record that no engine has.
   const WorkspaceRecord* workspace = nullptr;
   std::optional<SourceCheckpoint> source;  ///< The start of its trials; not deleted while it lives.

@@ -36,12 +36,14 @@ class KeptReason {
 
   Reason::Why why_ = Reason::Why::new_trial;
   bool has_cutoff_ = false;
+  bool has_at_ = false;
   std::uint16_t bracket_ = no_level;
   std::uint16_t rung_ = no_level;
   std::uint32_t rank_ = no_count;
   std::uint32_t size_ = no_count;
   std::uint32_t keep_ = no_count;
   double cutoff_ = 0;
+  Units at_{};
   Box<std::string> detail_;
   Box<Proposed> proposed_;
 };

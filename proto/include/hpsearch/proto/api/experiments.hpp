@@ -21,6 +21,30 @@ struct ProgramChange;
 
 namespace hpsearch::api {
 
+struct SubmittedFile {
+  static constexpr Schema schema{"SubmittedFile", "An experiment file as its user wrote it."};
+  std::string name{};
+  std::string text{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("name", self.name, "Name of the file; \"\" if it has none.");
+    fields("text", self.text, "Its text; in answers `<hidden>` stands for each secret.");
+  }
+};
+
+struct GitState {
+  static constexpr Schema schema{"GitState", "The Git checkout that the context was part of."};
+  std::string commit{};
+  std::string branch{};
+  bool dirty = false;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("commit", self.commit, "Commit in hexadecimal: 40 or 64 digits.");
+    fields("branch", self.branch, "Branch; \"\" if the commit was checked out without one.");
+    fields("dirty", self.dirty, "Whether the context directory had uncommitted changes or new files.");
+  }
+};
+
 struct Submission {
   static constexpr Schema schema{"Submission", "An experiment to create.", Schema::Kind::body};
   engine::Value::Map config{};
@@ -28,6 +52,8 @@ struct Submission {
   std::optional<std::string> context_directory{};
   std::optional<std::string> context_digest{};
   std::optional<std::uint64_t> seed{};
+  std::optional<SubmittedFile> file{};
+  std::optional<GitState> git{};
 
   static void list_fields(auto& fields, auto& self) {
     fields("config", self.config, "The experiment file as JSON (docs/experiment-file.schema.json).");
@@ -37,15 +63,19 @@ struct Submission {
                  "uses this directory itself.");
     fields.maybe("context_digest", self.context_digest, "SHA-256 of a context that was uploaded, or \"\".");
     fields.maybe("seed", self.seed, "Seed if the file has none: 0 to 2147483647; missing: random.");
+    fields.maybe("file", self.file, "The experiment file as its user wrote it, at most 256 KiB.");
+    fields.maybe("git", self.git, "The Git checkout that the context directory is part of.");
   }
 };
 
 struct CreatedExperiment {
   static constexpr Schema schema{"CreatedExperiment", "The experiment that was created."};
   engine::ExperimentId experiment{};
+  std::string note{};
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment, "ID of the experiment.");
+    fields.maybe("note", self.note, "Why the daemon does not keep the experiment file as written.");
   }
 };
 
@@ -332,6 +362,7 @@ struct Experiment : ExperimentSummary {
   std::string context_digest{};
   std::uint64_t context_bytes = 0;
   std::vector<ProgramChange> programs{};
+  std::optional<GitState> git{};
   std::optional<SourceCheckpoint> source{};
   std::vector<Note> notes{};
   std::vector<std::string> doubts{};
@@ -353,6 +384,7 @@ struct Experiment : ExperimentSummary {
            "SHA-256 of the packed context; \"\": workers use `context_directory` itself.");
     fields("context_bytes", self.context_bytes, "Size of the packed context.");
     fields("programs", self.programs, "Programs that replaced this context, in order.");
+    fields.maybe("git", self.git, "The Git checkout that the context was part of, if a client sent it.");
     fields("source", self.source, "The checkpoint with which its trials start; null if there is none.");
     fields("notes", self.notes, "Notes about how its programs report, one of each kind.");
     fields("doubts", self.doubts, "What of the search its user may not mean, such as its direction.");

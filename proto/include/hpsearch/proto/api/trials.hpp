@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
@@ -32,6 +33,7 @@ struct Reason {
     fields("why", self.reason.why, "Kind of the reason.");
     fields.maybe("bracket", self.reason.bracket, "Number of the bracket, from 0.");
     fields.maybe("rung", self.reason.rung, "Number of the rung in its bracket; 0 is the shortest.");
+    fields.maybe("at", self.reason.at, "Length of the rung.");
     fields.maybe("rank", self.reason.rank, "Rank among the results of the rung; 0 is the best.");
     fields.maybe("size", self.reason.size, "Number of results in the rung, including this one.");
     fields.maybe("keep", self.reason.keep, "How many results of the rung go on.");
@@ -274,7 +276,8 @@ struct LogPiece {
   }
 };
 
-[[nodiscard]] Reason reason_with_text(engine::Reason reason);
+/// Its sentence has lengths in `unit`.
+[[nodiscard]] Reason reason_with_text(engine::Reason reason, std::string_view unit = {});
 /// The trial must exist. The daemon adds the fields that only it knows: heard_at, heard_step, log_problem.
 [[nodiscard]] Trial trial_of(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
                              engine::Instant now);
