@@ -41,7 +41,8 @@ std::vector<proto::DeviceUtilization> use_of(const std::vector<Device>& devices,
   for (const Device& device : devices) {
     proto::DeviceUtilization use{.index = device.index};
     if (device.utilization) {
-      use.busy_ms = ms * static_cast<std::uint64_t>(std::clamp<std::int64_t>(*device.utilization, 0, 100)) / 100;
+      use.busy_ms =
+          ms * static_cast<std::uint64_t>(std::clamp<std::int64_t>(*device.utilization, 0, 100)) / 100;
     }
     if (device.free_bytes && device.memory_bytes > 0) {
       use.memory_bytes = device.memory_bytes - std::min(device.memory_bytes, *device.free_bytes);
@@ -108,8 +109,8 @@ void UtilizationWatch::take(const Uses& uses, steady_clock::time_point at) {
       const AttemptDirectory directory = state_.attempt(key);
       const engine::Result<std::string> earlier = directory.read(file_in(directory), longest_file);
       watched = watched_
-                    .emplace(key, Watched{.series = UtilizationSeries(proto::utilization_from(
-                                              earlier ? *earlier : std::string()))})
+                    .emplace(key, Watched{.series = UtilizationSeries(
+                                              proto::utilization_from(earlier ? *earlier : std::string()))})
                     .first;
     }
     if (const std::optional<Utilization> now = sample(key, watched->second, use, at)) {
@@ -126,7 +127,8 @@ void UtilizationWatch::take(const Uses& uses, steady_clock::time_point at) {
 
 /// Nothing at the first look: there is no time before it.
 std::optional<Utilization> UtilizationWatch::sample(const AttemptKey& key, Watched& watched,
-                                                    const ProgramUse& use, steady_clock::time_point at) const {
+                                                    const ProgramUse& use,
+                                                    steady_clock::time_point at) const {
   const ProgramUse before = std::exchange(watched.before, use);
   const auto since = std::exchange(watched.looked_at, at);
   const std::uint64_t ms = in_ms(at - since);
@@ -156,8 +158,8 @@ void UtilizationWatch::write(const AttemptKey& key) {
   if (const engine::Status written =
           directory.write(file_in(directory), proto::utilization_text(found->second.series.stretches()));
       !written) {
-    net::log(net::Level::debug, "the utilization of " + attempt_text(key) +
-                                    " cannot be written: " + written.error().message);
+    net::log(net::Level::debug,
+             "the utilization of " + attempt_text(key) + " cannot be written: " + written.error().message);
   }
 }
 

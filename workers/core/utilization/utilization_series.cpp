@@ -31,8 +31,8 @@ std::vector<DeviceUtilization> merged(const std::vector<DeviceUtilization>& a,
   auto right = b.begin();
   while (left != a.end() || right != b.end()) {
     if (left != a.end() && right != b.end() && left->index == right->index) {
-      all.push_back({left->index, sum(left->busy_ms, right->busy_ms),
-                     larger(left->memory_bytes, right->memory_bytes)});
+      all.push_back(
+          {left->index, sum(left->busy_ms, right->busy_ms), larger(left->memory_bytes, right->memory_bytes)});
       ++left;
       ++right;
       continue;

@@ -87,8 +87,7 @@ TEST(UtilizationSeries, SumsAreAbsentWhereAPartIsAbsent) {
   const auto& stretches = series.stretches();
   EXPECT_EQ(stretches[0].cpu_ms, std::nullopt);
   EXPECT_EQ(stretches[0].memory_bytes, 7U) << "the larger one of those that are known";
-  EXPECT_EQ(stretches[1].devices,
-            (std::vector<DeviceUtilization>{{0, std::nullopt, 3}, {1, 4'000, 4}}));
+  EXPECT_EQ(stretches[1].devices, (std::vector<DeviceUtilization>{{0, std::nullopt, 3}, {1, 4'000, 4}}));
   EXPECT_EQ(stretches[2].cpu_ms, 10U);
 }
 
@@ -114,7 +113,8 @@ TEST(UtilizationSeries, NeverLosesATotalNorTheOrder) {
       // A machine may sleep for days between two samples.
       const std::uint64_t ms = below(1'000) == 0 ? 1 + below(400'000'000) : 9'900 + below(400);
       at_ms += ms;
-      all.push_back({at_ms, ms, below(640'000), below(1'000'000'000'000), {{0, below(ms + 1), below(80'000'000'000)}}});
+      all.push_back(
+          {at_ms, ms, below(640'000), below(1'000'000'000'000), {{0, below(ms + 1), below(80'000'000'000)}}});
       series.add(all.back());
       if (below(700) == 0) {
         series = UtilizationSeries(series.stretches());  // The worker was started again.

@@ -49,10 +49,8 @@ class Watching : public testing::Test {
     ASSERT_TRUE(info);
     const AttemptDirectory directory = state_->attempt(key_);
     ASSERT_TRUE(directory.make(""));
-    ASSERT_TRUE(directory.write_process({.pid = program_,
-                                         .start_time = info->start_time,
-                                         .boot_id = boot_id(),
-                                         .socket = "/socket"}));
+    ASSERT_TRUE(directory.write_process(
+        {.pid = program_, .start_time = info->start_time, .boot_id = boot_id(), .socket = "/socket"}));
     ASSERT_TRUE(state_->attempt(not_started_).make(""));
     devices_.emplace(loop_, std::vector<engine::SlotDevice>{{"GPU-aaaa", "Fake GPU", 0, 1000 * mebibyte}},
                      "GPU",
@@ -72,7 +70,10 @@ class Watching : public testing::Test {
   Utilization first(const std::function<bool(const Utilization&)>& enough) {
     Utilization found;
     UtilizationWatch watch(
-        loop_, *state_, *devices_, 20ms, [this] { return std::vector{key_, not_started_}; },
+        loop_, *state_, *devices_, 20ms,
+        [this] {
+          return std::vector{key_, not_started_};
+        },
         [&](const AttemptsMeasured& measured) {
           EXPECT_FALSE(measured.now.contains(not_started_));
           const auto now = measured.now.find(key_);
@@ -100,9 +101,8 @@ class Watching : public testing::Test {
 };
 
 TEST_F(Watching, MeasuresProcessesAndDevices) {
-  const Utilization used = first([](const Utilization& now) {
-    return now.cpu_ms.value_or(0) > 0 && !now.devices.empty();
-  });
+  const Utilization used =
+      first([](const Utilization& now) { return now.cpu_ms.value_or(0) > 0 && !now.devices.empty(); });
   EXPECT_GT(used.ms, 0U);
   EXPECT_GT(used.memory_bytes.value_or(0), 0U);
   ASSERT_EQ(used.devices.size(), 1U);

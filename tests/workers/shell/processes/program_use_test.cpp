@@ -42,10 +42,10 @@ std::uint64_t bytes(std::uint64_t pages) {
 
 std::vector<ProcessInfo> two_programs() {
   return {process(1, 0, 1, 1'000'000, 1'000'000),
-          process(10, 2, 10, 1, 100),   // The first process of one of them.
-          process(11, 10, 10, 20, 200),  // Its child, …
-          process(12, 11, 12, 300, 300),  // … and a child of that in a session of its own.
-          process(13, 1, 10, 4'000, 400),  // An orphan in the session, …
+          process(10, 2, 10, 1, 100),        // The first process of one of them.
+          process(11, 10, 10, 20, 200),      // Its child, …
+          process(12, 11, 12, 300, 300),     // … and a child of that in a session of its own.
+          process(13, 1, 10, 4'000, 400),    // An orphan in the session, …
           process(14, 13, 14, 50'000, 500),  // … and its child.
           process(20, 2, 20, 7, 7)};
 }
@@ -78,7 +78,8 @@ TEST(ProgramUses, CgroupKnowsBetter) {
   const auto group = scratch.path() / "group";
   write_text(group / "cpu.stat", "usage_usec 123456\nuser_usec 100000\nsystem_usec 23456\n");
   write_text(group / "memory.current", "5000000\n");
-  write_text(group / "memory.stat", "anon 1000000\nfile 4000000\ninactive_file 3000000\nactive_file 1000000\n");
+  write_text(group / "memory.stat",
+             "anon 1000000\nfile 4000000\ninactive_file 3000000\nactive_file 1000000\n");
   const auto use = ProgramUses(two_programs()).of(program(10, "", group.string()), false);
   ASSERT_TRUE(use);
   EXPECT_EQ(use->cpu_micros, 123'456U);
@@ -96,7 +97,8 @@ TEST(ProgramUses, CgroupWithoutMemoryLeavesItToTheProcesses) {
 
 TEST(ProgramUses, ContainerIsFoundByItsMark) {
   std::map<pid_t, int> asked;
-  const std::map<pid_t, std::string> marks{{20, "/socket"}, {13, "/socket"}, {14, "/socket"}, {11, "spare-3"}};
+  const std::map<pid_t, std::string> marks{
+      {20, "/socket"}, {13, "/socket"}, {14, "/socket"}, {11, "spare-3"}};
   ProgramUses uses(two_programs(), [&](pid_t pid) -> std::optional<std::string> {
     ++asked[pid];
     const auto mark = marks.find(pid);
