@@ -16,10 +16,10 @@ namespace hpsearch::cli {
 struct AttemptUse {
   struct Device {
     std::uint64_t index = 0;
-    std::optional<double> utilization{};           ///< Percent, on average.
+    std::optional<double> utilization{};          ///< Percent, on average.
     std::optional<std::uint64_t> memory_bytes{};  ///< The largest.
   };
-  std::optional<double> cores{};                 ///< On average.
+  std::optional<double> cores{};                ///< On average.
   std::optional<std::uint64_t> memory_bytes{};  ///< The largest.
   std::vector<Device> devices{};
 };

@@ -62,8 +62,9 @@ UtilizationSeries::UtilizationSeries(std::vector<Utilization> before) : stretche
 }
 
 void UtilizationSeries::add(const Utilization& sample) {
-  // A sample joins if the stretch then is closer to the usual length than without it.
-  if (!stretches_.empty() && stretches_.back().ms + sample.ms / 2 < usual_ms_) {
+  // A shorter series was never halved, so each of its stretches is a sample. In a longer one a sample joins
+  // if the stretch is then closer to the usual length than without it.
+  if (stretches_.size() >= most / 2 && stretches_.back().ms + sample.ms / 2 < usual_ms_) {
     stretches_.back() = merged(stretches_.back(), sample);
     return;
   }

@@ -63,6 +63,12 @@ TEST(UtilizationSeries, MergesNeighboursWhenItIsFull) {
             (Utilization{2 * ten_seconds, 2 * ten_seconds, 3, 999, {{0, 30, 2}}}));
 }
 
+TEST(UtilizationSeries, SamplesAfterARestartStayApart) {
+  UtilizationSeries series({sample(10'000, 1, 1), sample(20'000, 2, 2), {20'050, 50, 3, 3, {}}});
+  series.add({20'150, 100, 4, 4, {}});
+  EXPECT_EQ(series.stretches().size(), 4U) << "no series of so few was ever halved";
+}
+
 TEST(UtilizationSeries, LaterStretchesAreAsLongAsMergedOnes) {
   UtilizationSeries series;
   for (std::uint64_t i = 1; i <= 2'000; ++i) {
