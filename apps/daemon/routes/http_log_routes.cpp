@@ -313,10 +313,12 @@ class UtilizationRead : public std::enable_shared_from_this<UtilizationRead> {
 
  private:
   void take(const Result<FoundLog>& found) {
-    if (!found && found.error().code != Errc::not_found) {
-      context_.answer(call_, failure(found.error()));
-    } else if (!found) {
+    const bool is_absent =
+        !found && (found.error().code == Errc::not_found || found.error().code == Errc::unavailable);
+    if (is_absent) {
       reply(found.error().message);
+    } else if (!found) {
+      context_.answer(call_, failure(found.error()));
     } else if (found->piece.text.empty()) {
       reply("nothing was measured yet");
     } else {
