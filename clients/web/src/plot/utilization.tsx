@@ -29,7 +29,15 @@ export function TrialUtilization({experiment, trial}: {experiment: Experiment; t
     return (
         <div class="plot-smalls">
             {plots.map(([name, column], i) => (
-                <Plot key={i} name="utilization" label={name} height={150} quiet make={(size, look) => utilizationFigure(data, name, column, size, look)} deps={[data]} />
+                <Plot
+                    key={i}
+                    name="utilization"
+                    label={name}
+                    height={150}
+                    quiet
+                    make={(size, look) => utilizationFigure(data, name, column, size, look)}
+                    deps={[data]}
+                />
             ))}
         </div>
     );
