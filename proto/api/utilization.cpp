@@ -6,6 +6,7 @@
 
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/proto/api/workers.hpp"
+#include "hpsearch/proto/wire/wire.hpp"
 
 namespace hpsearch::api {
 namespace {
@@ -22,7 +23,7 @@ constexpr double percent = 100;
 
 Utilization utilization_of(const std::vector<proto::Utilization>& stretches) {
   Utilization columns;
-  // Instances of one GPU have the same index.
+  // Instances of one GPU have the same index. No worker has more devices than slots.
   std::map<std::pair<std::uint64_t, std::size_t>, DeviceUtilization> devices;
   for (std::size_t row = 0; row < stretches.size(); ++row) {
     const proto::Utilization& stretch = stretches[row];
@@ -32,7 +33,11 @@ Utilization utilization_of(const std::vector<proto::Utilization>& stretches) {
     columns.memory_bytes.push_back(stretch.memory_bytes);
     std::map<std::uint64_t, std::size_t> seen;
     for (const proto::DeviceUtilization& device : stretch.devices) {
-      DeviceUtilization& column = devices[{device.index, seen[device.index]++}];
+      const std::pair name(device.index, seen[device.index]++);
+      if (devices.size() >= proto::max_worker_slots && !devices.contains(name)) {
+        continue;
+      }
+      DeviceUtilization& column = devices[name];
       column.index = device.index;
       column.utilization.resize(row);
       column.memory_bytes.resize(row);

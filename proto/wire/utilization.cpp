@@ -20,7 +20,7 @@ std::string utilization_text(const std::vector<Utilization>& stretches) {
 
 std::vector<Utilization> utilization_from(std::string_view text) {
   std::vector<Utilization> stretches;
-  while (!text.empty()) {
+  while (!text.empty() && stretches.size() < most_stretches) {
     const std::size_t end = text.find('\n');
     const engine::Result<engine::Value> value = parse_json(text.substr(0, end));
     engine::Result<Utilization> stretch =

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "hpsearch/proto/api/utilization.hpp"
 #include "proto/arbitrary.hpp"
 #include "proto/examples.hpp"
 #include "proto/foreign_msgpack.hpp"
@@ -59,6 +60,20 @@ TEST(Utilization, ReaderLeavesOutBrokenAndRepeatedLines) {
   const std::string text = proto::utilization_text(stretches);
   EXPECT_EQ(proto::utilization_from("no JSON\n" + text + "{\"at_ms\":5\n[]\n" + text), stretches);
   EXPECT_EQ(proto::utilization_from(text.substr(0, text.size() - 5)).size(), 1U) << "the last line is cut";
+}
+
+TEST(Utilization, TextOfAProgramFillsNoMemory) {
+  std::string text;
+  for (std::uint64_t i = 1; i <= 2'000; ++i) {
+    text +=
+        proto::utilization_text({{i, 1, 1, 1, {{2 * i, 1, 1}, {2 * i + 1, 1, 1}, {2 * i + 9'000, 1, 1}}}});
+  }
+  const auto stretches = proto::utilization_from(text);
+  EXPECT_EQ(stretches.size(), proto::most_stretches);
+  const api::Utilization columns = api::utilization_of(stretches);
+  EXPECT_EQ(columns.at.size(), proto::most_stretches);
+  EXPECT_EQ(columns.devices.size(), proto::max_worker_slots);
+  EXPECT_EQ(columns.devices.front().utilization.size(), proto::most_stretches);
 }
 
 TEST(Wire, NamesEveryMessage) {

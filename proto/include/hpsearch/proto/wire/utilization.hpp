@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,11 +49,14 @@ void spell(auto& fields, Is<Utilization> auto& stretch) {
 /// The stream of an attempt's log that has them, beside stdout and stderr.
 inline constexpr std::string_view utilization_stream = "utilization";
 
+/// An attempt has no more of them.
+inline constexpr std::size_t most_stretches = 500;
+
 /// The text of that stream: a line of JSON for each.
 [[nodiscard]] std::string utilization_text(const std::vector<Utilization>& stretches);
 
-/// Reads such a text. Lines that are none, and lines that are not later than those before, are left out: the
-/// text may be read while it is written anew.
+/// Reads such a text, at most most_stretches of it. Lines that are none, and lines that are not later than
+/// those before, are left out: the text may be read while it is written anew, and programs can change it.
 [[nodiscard]] std::vector<Utilization> utilization_from(std::string_view text);
 
 }  // namespace hpsearch::proto

@@ -15,7 +15,7 @@ namespace hpsearch::workers {
 /// Cost:    O(1) per sample on average.
 class UtilizationSeries {
  public:
-  static constexpr std::size_t most = 500;
+  static constexpr std::size_t most = proto::most_stretches;
 
   /// Continues with the stretches of an earlier series.
   explicit UtilizationSeries(std::vector<proto::Utilization> before = {});
