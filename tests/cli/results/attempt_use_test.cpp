@@ -15,9 +15,10 @@ api::Utilization columns() {
   columns.seconds = {10, 10, 40};
   columns.cores = {std::nullopt, 4, 2};
   columns.memory_bytes = {1'000'000'000, 2'100'000'000, std::nullopt};
-  columns.devices = {{0, {100, 100, 85}, {31'000'000'000, 5, 6}},
-                     {3, {std::nullopt, std::nullopt, std::nullopt}, {std::nullopt, 7'000, std::nullopt}},
-                     {4, {std::nullopt, std::nullopt, std::nullopt}, {std::nullopt, std::nullopt, std::nullopt}}};
+  columns.devices = {
+      {0, {100, 100, 85}, {31'000'000'000, 5, 6}},
+      {3, {std::nullopt, std::nullopt, std::nullopt}, {std::nullopt, 7'000, std::nullopt}},
+      {4, {std::nullopt, std::nullopt, std::nullopt}, {std::nullopt, std::nullopt, std::nullopt}}};
   return columns;
 }
 
@@ -42,8 +43,9 @@ TEST(AttemptUse, IsASentenceAboutWhatIsKnown) {
 
 TEST(AttemptUse, IsNullWhereNothingIsKnown) {
   EXPECT_FALSE(use_in(api::Utilization{}));
-  EXPECT_EQ(engine::compact_json(engine::Value(use_value({std::nullopt, 5, {{3, std::nullopt, std::nullopt}}}))),
-            R"({"cores":null,"devices":[{"index":3,"memory_bytes":null,"utilization":null}],"memory_bytes":5})");
+  EXPECT_EQ(
+      engine::compact_json(engine::Value(use_value({std::nullopt, 5, {{3, std::nullopt, std::nullopt}}}))),
+      R"({"cores":null,"devices":[{"index":3,"memory_bytes":null,"utilization":null}],"memory_bytes":5})");
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
+#include "hpsearch/proto/api/utilization.hpp"
+
 #include <algorithm>
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/proto/api/utilization.hpp"
 #include "hpsearch/workers/core/utilization/utilization_series.hpp"
 
-// The input is the file with the utilization of an attempt, which its program can change. What is read has a limited size
-// and is in the order of time.
+// The input is the file with the utilization of an attempt, which its program can change. What is read has a
+// limited size and is in the order of time.
 
 namespace hpsearch::fuzz {
 namespace {
