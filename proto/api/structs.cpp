@@ -7,6 +7,7 @@
 #include "hpsearch/proto/api/files.hpp"
 #include "hpsearch/proto/api/queues.hpp"
 #include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/api/utilization.hpp"
 #include "hpsearch/proto/api/workers.hpp"
 
 namespace hpsearch::api {
@@ -215,6 +216,10 @@ template const StructFields& fields_of<LeakedProcesses>();
 template const StructFields& fields_of<Device>();
 template const StructFields& fields_of<WithdrawnSlot>();
 template const StructFields& fields_of<HeldAttempt>();
+template const StructFields& fields_of<DeviceLoad>();
+template const StructFields& fields_of<AttemptLoad>();
+template const StructFields& fields_of<DeviceUtilization>();
+template const StructFields& fields_of<Utilization>();
 template const StructFields& fields_of<Worker>();
 template const StructFields& fields_of<WorkerPage>();
 template const StructFields& fields_of<ForgottenWorker>();

@@ -46,6 +46,7 @@ void spell(auto& fields, Is<Progress> auto& progress) {
   spell(fields, progress.key);
   fields.maybe("step", progress.step);
   fields.maybe("silent_ms", progress.silent_ms);
+  fields.maybe("utilization", progress.utilization);
 }
 
 template <>

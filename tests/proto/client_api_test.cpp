@@ -278,7 +278,7 @@ TEST(ClientApi, Worker) {
   EXPECT_EQ(
       compact_json(proto::encode_value(api::worker_of(worker()))),
       R"({"allocation":null,"attempts":[{"attempt":1,"experiment":3,"trial":2}],"checkpoint_problem":null,"connected":false,"devices":[],"draining":false,"ends_at":null,)"
-      R"("heard_at":null,"host":null,"id":7,"incarnation":2,"kills_by":"","labels":{},"leaked_processes":[],)"
+      R"("heard_at":null,"host":null,"id":7,"incarnation":2,"kills_by":"","labels":{},"leaked_processes":[],"loads":[],)"
       R"("max_unslotted":null,"name":"gpu-7","on_hold":[],"pool":"default","present":true,"probation":null,"quarantined":null,)"
       R"("resting":null,"slot_kind":"gpu","slots":4,"slots_held":1,"slots_quarantined":0,"slots_withdrawn":0,"suspect":false,)"
       R"("taken":[],"unslotted":0,"version":null,"withdrawn":[]})");

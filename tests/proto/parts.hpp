@@ -134,9 +134,17 @@ auto parts(Is<proto::Hello> auto& x) {
                   pool, labels, troubles, address, nonce, max_unslotted, host, version, allocation, time_left,
                   shared);
 }
+auto parts(Is<proto::DeviceUtilization> auto& x) {
+  auto& [index, busy, memory] = x;
+  return std::tie(index, busy, memory);
+}
+auto parts(Is<proto::Utilization> auto& x) {
+  auto& [at, length, cpu, memory, devices] = x;
+  return std::tie(at, length, cpu, memory, devices);
+}
 auto parts(Is<proto::Progress> auto& x) {
-  auto& [key, step, silent] = x;
-  return std::tie(key, step, silent);
+  auto& [key, step, silent, utilization] = x;
+  return std::tie(key, step, silent, utilization);
 }
 auto parts(Is<proto::Beat> auto& x) {
   auto& [progress, leaked_processes, draining, troubles, checkpoint_problem, time_left, shared] = x;

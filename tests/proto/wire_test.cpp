@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "hpsearch/proto/api/utilization.hpp"
 #include "proto/arbitrary.hpp"
 #include "proto/examples.hpp"
 #include "proto/foreign_msgpack.hpp"
@@ -40,6 +41,39 @@ RC_GTEST_PROP(Wire, MessagesOfTheDaemonComeBackAsTheyWere, ()) {
   RC_ASSERT(same(decoded->envelope, envelope));
   RC_ASSERT(same(decoded->message, message));
   RC_ASSERT(encode(decoded->envelope, decoded->message) == frame);
+}
+
+TEST(Utilization, IsALineOfJsonForEachStretch) {
+  const std::vector<proto::Utilization> stretches{
+      {1'769'000'000'000, 10'000, 39'100, 2'147'483'648, {{0, 8'700, 33'285'996'544}}},
+      {1'769'000'010'000, 10'000, std::nullopt, std::nullopt, {{0, std::nullopt, 5}}},
+      {1'769'000'020'000, 10'000, 0, 0, {}}};
+  const std::string text = proto::utilization_text(stretches);
+  EXPECT_EQ(text.substr(text.rfind('{')),
+            "{\"at_ms\":1769000020000,\"cpu_ms\":0,\"memory_bytes\":0,\"ms\":10000}\n");
+  EXPECT_EQ(proto::utilization_from(text), stretches);
+  EXPECT_TRUE(proto::utilization_from("").empty());
+}
+
+TEST(Utilization, ReaderLeavesOutBrokenAndRepeatedLines) {
+  const std::vector<proto::Utilization> stretches{{1'000, 10, 1, 2, {}}, {2'000, 10, 3, 4, {}}};
+  const std::string text = proto::utilization_text(stretches);
+  EXPECT_EQ(proto::utilization_from("no JSON\n" + text + "{\"at_ms\":5\n[]\n" + text), stretches);
+  EXPECT_EQ(proto::utilization_from(text.substr(0, text.size() - 5)).size(), 1U) << "the last line is cut";
+}
+
+TEST(Utilization, TextOfAProgramFillsNoMemory) {
+  std::string text;
+  for (std::uint64_t i = 1; i <= 2'000; ++i) {
+    text +=
+        proto::utilization_text({{i, 1, 1, 1, {{2 * i, 1, 1}, {2 * i + 1, 1, 1}, {2 * i + 9'000, 1, 1}}}});
+  }
+  const auto stretches = proto::utilization_from(text);
+  EXPECT_EQ(stretches.size(), proto::most_stretches);
+  const api::Utilization columns = api::utilization_of(stretches);
+  EXPECT_EQ(columns.at.size(), proto::most_stretches);
+  EXPECT_EQ(columns.devices.size(), proto::max_worker_slots);
+  EXPECT_EQ(columns.devices.front().utilization.size(), proto::most_stretches);
 }
 
 TEST(Wire, NamesEveryMessage) {

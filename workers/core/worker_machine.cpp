@@ -369,6 +369,10 @@ void WorkerMachine::on_event(const GiveBackAsked& asked, Instant now) {
             now + asked.within, now);
 }
 
+void WorkerMachine::on_event(const AttemptsMeasured& measured, Instant /*now*/) {
+  measured_ = measured.now;
+}
+
 /// Asks again in a quarter of the time that is left: the end may have been moved, and not into the past.
 void WorkerMachine::on_event(const TimeLeftLearned& learned, Instant now) {
   constexpr Duration tolerance = Duration::seconds(5);

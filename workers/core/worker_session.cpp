@@ -318,7 +318,12 @@ void WorkerMachine::send_beat(Instant now) {
     if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
       const std::int64_t silent =
           std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
-      beat.progress.push_back({current_key(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
+      const auto measured = measured_.find(key);
+      beat.progress.push_back(
+          {.key = current_key(key),
+           .step = attempt.last_step(),
+           .silent_ms = static_cast<std::uint64_t>(silent),
+           .utilization = measured == measured_.end() ? std::nullopt : std::optional(measured->second)});
     }
     if (attempt.reports_leaked_processes()) {
       beat.leaked_processes.push_back({key, attempt.spec().slots});

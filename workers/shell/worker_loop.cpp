@@ -121,6 +121,9 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
                    settle(std::make_shared<EndedProgram>(EndedProgram{key, end, may_leave_container}));
                  },
                  [this](double seconds) { transfers_.contexts.add(seconds); }}),
+      utilization_(
+          loop, state, devices_, utilization_interval(), [this] { return machine_.status().attempts; },
+          [this](AttemptsMeasured measured) { push(std::move(measured)); }),
       background_(loop) {
   if (options_.machine.run_as.submitter) {
     condemned_ = loop_.every(remove_condemned_every, [this] { remove_condemned(); });
@@ -219,6 +222,7 @@ void WorkerLoop::settle(const std::shared_ptr<const EndedProgram>& ended, std::s
   constexpr std::array steps{&WorkerLoop::remove_its_container, &WorkerLoop::keep_its_files,
                              &WorkerLoop::wait_for_its_devices};
   if (step == steps.size()) {
+    utilization_.write(ended->key);
     free_slots_of(ended->key);  // First: the daemon learns which slots it must not lease again.
     push(ended->end);
     return;
@@ -489,6 +493,7 @@ void WorkerLoop::carry_out(const SlotsWanted& wanted) {
 
 void WorkerLoop::carry_out(const DeleteAttempt& remove) {
   free_slots_of(remove.key);
+  utilization_.forget(remove.key);
   programs_.forget(remove.key);
   const auto spooling = spooling_.find(remove.key);
   if (spooling != spooling_.end()) {
@@ -510,9 +515,13 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
   const proto::ReadLog& request = read.request;
   proto::LogPart part;
   part.request = request.request;
-  if (request.stream != "stdout" && request.stream != "stderr") {
-    part.problem = "there is no stream \"" + request.stream + "\"; there are stdout and stderr";
+  if (request.stream != "stdout" && request.stream != "stderr" &&
+      request.stream != proto::utilization_stream) {
+    part.problem = "there is no stream \"" + request.stream + "\"; there are stdout, stderr and utilization";
   } else {
+    if (request.stream == proto::utilization_stream && request.offset == 0) {
+      utilization_.write(request.key);
+    }
     const std::uint64_t limit =
         request.limit == 0 ? longest_log_part : std::min(request.limit, longest_log_part);
     const AttemptDirectory directory = state_.attempt(request.key);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/results/attempt_history.hpp"
+#include "cli/results/attempt_use.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/api/workers.hpp"
@@ -60,11 +62,21 @@ FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64
   return {"", end_of(attempt.log_tail)};
 }
 
-std::map<std::uint64_t, std::string> names_of_workers(const Client& client) {
-  std::map<std::uint64_t, std::string> names;
+struct WorkerName {
+  std::string name;
+  std::string device = "device";  ///< The word for one of its devices.
+};
+
+std::map<std::uint64_t, WorkerName> names_of_workers(const Client& client) {
+  std::map<std::uint64_t, WorkerName> names;
   const auto add = [&names](const auto& workers) {
     for (std::size_t i = 0; workers && i < workers->size(); ++i) {
-      names[(*workers)[i].id.number()] = (*workers)[i].name;
+      const auto& worker = (*workers)[i];
+      WorkerName& known = names[worker.id.number()];
+      known.name = worker.name;
+      if constexpr (requires { worker.slot_kind; }) {
+        known.device = worker.slot_kind == "gpu" ? "GPU" : worker.slot_kind == "npu" ? "NPU" : "device";
+      }
     }
   };
   add(every_entry(client, "/api/v1/workers", &api::WorkerPage::workers));
@@ -78,13 +90,15 @@ struct Shown {
   api::Trial trial;
   std::string unit;
   std::vector<AttemptHistory> attempts;
-  std::map<std::uint64_t, std::string> workers;
+  std::map<std::uint64_t, WorkerName> workers;
+  /// By attempt and worker.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, AttemptUse> uses;
   const AttemptHistory* failed = nullptr;  ///< The last attempt that failed.
   FailedLog log;
 
   [[nodiscard]] std::string name_of(std::uint64_t worker) const {
     const auto found = workers.find(worker);
-    return found == workers.end() ? std::to_string(worker) : found->second;
+    return found == workers.end() ? std::to_string(worker) : found->second.name;
   }
   [[nodiscard]] std::string workers_of(const AttemptHistory& attempt) const {
     std::string names;
@@ -100,8 +114,14 @@ Value json_of(const Shown& shown) {
   Value::List attempts;
   for (const AttemptHistory& attempt : shown.attempts) {
     Value::List workers;
+    Value::List uses;
     for (const std::uint64_t worker : attempt.workers) {
       workers.emplace_back(shown.name_of(worker));
+      if (const auto use = shown.uses.find({attempt.number, worker}); use != shown.uses.end()) {
+        Value::Map value = use_value(use->second);
+        value["worker"] = shown.name_of(worker);
+        uses.emplace_back(std::move(value));
+      }
     }
     attempts.push_back(Value::Map{{"attempt", static_cast<std::int64_t>(attempt.number)},
                                   {"worker", shown.name_of(attempt.worker)},
@@ -110,7 +130,8 @@ Value json_of(const Shown& shown) {
                                   {"ended_at", attempt.ended_at > 0 ? Value(attempt.ended_at) : Value{}},
                                   {"cause", attempt.cause},
                                   {"message", attempt.message},
-                                  {"failed", attempt.failed}});
+                                  {"failed", attempt.failed},
+                                  {"utilization", std::move(uses)}});
   }
   Value::Map& map = *value.as_map();
   map["attempts_made"] = std::move(attempts);
@@ -136,6 +157,42 @@ std::string attempts_text(const Shown& shown, const Output& output) {
                attempt.message});
   }
   return table.empty() ? "" : "\n" + table.text(output.width());
+}
+
+std::string uses_text(const Shown& shown) {
+  std::string text;
+  for (const auto& [whose, use] : shown.uses) {
+    const auto& [attempt, worker] = whose;
+    const auto known = shown.workers.find(worker);
+    const std::string used =
+        use_text(use, known == shown.workers.end() ? WorkerName().device : known->second.device);
+    if (!used.empty()) {
+      text += "attempt " + std::to_string(attempt) + " on " + printable(shown.name_of(worker)) + " used " +
+              used + "\n";
+    }
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::map<std::pair<std::uint64_t, std::uint64_t>, AttemptUse> uses_of(
+    const Server& server, std::uint64_t experiment, std::uint64_t trial,
+    const std::vector<AttemptHistory>& attempts) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, AttemptUse> uses;
+  std::set<std::uint64_t> away;  // Another request would take as long.
+  for (const AttemptHistory& attempt : attempts) {
+    for (const std::uint64_t worker : attempt.workers) {
+      if (away.contains(worker)) {
+        continue;
+      }
+      const auto columns = read_utilization(server, experiment, trial, attempt.number, worker);
+      if (!columns) {
+        away.insert(worker);
+      } else if (const auto use = use_in(*columns)) {
+        uses.emplace(std::pair(attempt.number, worker), *use);
+      }
+    }
+  }
+  return uses;
 }
 
 std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& output) {
@@ -164,7 +221,7 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
   if (trial.starred || !trial.labels.empty() || !trial.note.empty()) {
     line("annotation", annotation_text(trial.starred, trial.labels, trial.note));
   }
-  out += attempts_text(shown, output);
+  out += attempts_text(shown, output) + uses_text(shown);
   if (shown.failed != nullptr) {
     const bool kept = !shown.log.from.empty();
     out += "\nattempt " + std::to_string(shown.failed->number) + " on " +
@@ -204,6 +261,7 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
   shown.unit = printable(explained->unit);
   shown.attempts = attempts_in(history, *measured, explained->metric);
   shown.workers = names_of_workers(client);
+  shown.uses = uses_of(server, experiment, trial, shown.attempts);
   const auto failed = std::find_if(shown.attempts.rbegin(), shown.attempts.rend(),
                                    [](const AttemptHistory& attempt) { return attempt.failed; });
   if (failed != shown.attempts.rend()) {

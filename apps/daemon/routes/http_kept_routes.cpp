@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "daemon/blobs/log_places.hpp"
 #include "daemon/http/http_request_context.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/wire/utilization.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -71,6 +73,8 @@ void take_from(engine::WorkerId worker, RequestContext& context, const Call& cal
                });
 }
 
+constexpr std::string_view taken_streams[] = {"stdout", "stderr", proto::utilization_stream};
+
 void take_log(RequestContext& context, Call call) {
   const auto worker = sender_of(context, call);
   if (!worker) {
@@ -78,9 +82,10 @@ void take_log(RequestContext& context, Call call) {
   }
   const auto process = number_of(call.request, "process", 0);
   const std::string stream(call.request.query_or("stream", "stdout"));
-  if (!process || (stream != "stdout" && stream != "stderr")) {
-    call.reply(
-        failure(process ? Error{Errc::bad_request, "stream has to be stdout or stderr"} : process.error()));
+  if (!process ||
+      std::find(std::begin(taken_streams), std::end(taken_streams), stream) == std::end(taken_streams)) {
+    call.reply(failure(process ? Error{Errc::bad_request, "stream has to be stdout, stderr or utilization"}
+                               : process.error()));
     return;
   }
   take_from(*worker, context, call,
@@ -152,7 +157,6 @@ void take_piece(RequestContext& context, Call call) {
 }
 
 constexpr QueryParameter lease_parameter{"lease", QueryParameter::Kind::whole_number, "Of the attempt."};
-constexpr std::string_view taken_streams[] = {"stdout", "stderr"};
 constexpr QueryParameter taken_log_query[] = {
     lease_parameter,
     {"process", QueryParameter::Kind::whole_number, "On the worker."},

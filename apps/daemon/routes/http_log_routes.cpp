@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/log_places.hpp"
@@ -16,11 +17,14 @@
 #include "hpsearch/jobs/patterns/line_pattern.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/api/utilization.hpp"
+#include "hpsearch/proto/wire/utilization.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
+constexpr std::uint64_t most_utilization_bytes = std::uint64_t{4} * 1024 * 1024;
 constexpr engine::Duration search_time = engine::Duration::seconds(2);
 
 /// The requested part of a log, where it may be, and the error if no place has it.
@@ -290,6 +294,100 @@ void log(RequestContext& context, Call call) {
       });
 }
 
+/// Reads the utilization of an attempt piece by piece. Owned by what it waits for.
+class UtilizationRead : public std::enable_shared_from_this<UtilizationRead> {
+ public:
+  UtilizationRead(RequestContext& context, Call call, Question question, const AttemptPlaces& places)
+      : context_(context), call_(std::move(call)), question_(std::move(question)) {
+    for (const engine::Place& node : places.nodes) {
+      workers_.push_back(node.worker);
+    }
+  }
+
+  void go_on() {
+    question_.log.offset = next_;
+    question_.log.limit = most_log_bytes;
+    read_log(context_, question_,
+             [self = shared_from_this()](const Result<FoundLog>& found) { self->take(found); });
+  }
+
+ private:
+  void take(const Result<FoundLog>& found) {
+    const bool is_absent =
+        !found && (found.error().code == Errc::not_found || found.error().code == Errc::unavailable);
+    if (is_absent) {
+      reply(found.error().message);
+    } else if (!found) {
+      context_.answer(call_, failure(found.error()));
+    } else if (found->piece.text.empty()) {
+      reply("nothing was measured yet");
+    } else {
+      text_ += found->piece.text;
+      next_ = found->piece.offset + found->piece.text.size();
+      next_ < std::min(found->piece.size, most_utilization_bytes) ? go_on()
+                                                                  : reply("nothing was measured yet");
+    }
+  }
+  void reply(const std::string& why_none) {
+    api::Utilization columns = api::utilization_of(proto::utilization_from(text_));
+    columns.attempt = question_.log.key.attempt;
+    columns.worker = question_.log.worker;
+    columns.workers = workers_;
+    if (columns.at.empty()) {
+      columns.why_none = why_none;
+    }
+    context_.answer(call_, with(200, columns));
+  }
+
+  RequestContext& context_;
+  Call call_;
+  Question question_;
+  std::vector<engine::WorkerId> workers_;
+  std::string text_;
+  std::uint64_t next_ = 0;
+};
+
+void utilization(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  const auto worker = number_of(call.request, "worker", 0);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  if (const Error* error = first_error(worker)) {
+    call.reply(failure(*error));
+    return;
+  }
+  const auto program = jobs::read_program((*record)->effective, (*record)->config.space);
+  if (!program) {
+    call.reply(failure(program.error()));
+    return;
+  }
+  Question question;
+  question.log.stream = proto::utilization_stream;
+  question.stays_on_worker = program->log_storage == jobs::LogStorage::worker;
+  context.read(call,
+               [&context, call, question, wanted = WantedProcess{0, *worker}, attempt = call.numbers.at(2),
+                numbering = context.runtime.engine().numbering()](EventStore& store) -> Committer::Then {
+                 const auto places = places_of(store, numbering, call.experiment(), call.trial(), attempt);
+                 Question asked = question;
+                 asked.lost_because = places ? places->lost_because : "";
+                 const engine::Status found = places
+                                                  ? ask_for(*places, jobs::RankLevel::node, wanted, asked.log)
+                                                  : engine::Status(places.error());
+                 return [&context, call, asked, found, places] {
+                   if (found) {
+                     std::make_shared<UtilizationRead>(context, call, asked, *places)->go_on();
+                   } else {
+                     call.reply(failure(found.error()));
+                   }
+                 };
+               });
+}
+
+constexpr QueryParameter utilization_query[] = {
+    {"worker", QueryParameter::Kind::whole_number,
+     "One of the attempt's workers; the first if it is not given."}};
 constexpr std::string_view streams[] = {"stdout", "stderr"};
 constexpr QueryParameter stream_parameter{
     "stream", QueryParameter::Kind::choice, "stdout, if it is not given.", 0, 0, streams};
@@ -318,6 +416,14 @@ constexpr Route log_table[] = {
      true,
      Reach::usual,
      {Lane::logs, search_parameters}},
+    {"GET",
+     "/api/v1/experiments/{experiment}/trials/{trial}/attempts/{attempt}/utilization",
+     Role::viewer,
+     &utilization,
+     {"read_utilization", "trials",
+      "Answers how many cores, how much memory and which devices an attempt used; attempt 0 is the latest",
+      api::schema_of<api::Utilization>},
+     utilization_query},
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ void leave_out_others(const RequestContext& context, const Scope& scope, api::Wo
     return record == nullptr || !scope.has(engine::workspace_of(record->config));
   };
   std::erase_if(worker.attempts, is_of_others);
+  std::erase_if(worker.loads, is_of_others);
   std::erase_if(worker.leaked_processes, is_of_others);
   std::erase_if(worker.on_hold, is_of_others);
 }
@@ -371,6 +372,13 @@ Value worker_now(const RequestContext& context, const engine::WorkerRecord& reco
                               held.key.lease.number(),
                               engine::label_of(held.key),
                               held.exited});
+  }
+  if (worker.connected) {
+    for (const auto& [key, heard] : context.sessions.last_activity(record.id)) {
+      if (heard.utilization && record.attempts.contains(key)) {
+        worker.loads.push_back(api::load_of(key, *heard.utilization));
+      }
+    }
   }
   if (!scope.is_all()) {
     leave_out_others(context, scope, worker);

@@ -237,7 +237,8 @@ void WorkerSessions::take_beat(WorkerId worker, const proto::Beat& beat) {
     const auto silent = Duration::millis(
         static_cast<std::int64_t>(std::min<std::uint64_t>(progress.silent_ms, longest_silence_ms)));
     counterpart.progress[progress.key] =
-        Heard{progress.step, engine::Instant::from_micros(runtime_.now().micros() - silent.in_micros())};
+        Heard{progress.step, engine::Instant::from_micros(runtime_.now().micros() - silent.in_micros()),
+              progress.utilization};
   }
   if (!engine::is_as_known(runtime_.engine().workers().at(worker).end, beat.time_left, runtime_.now())) {
     static_cast<void>(runtime_.perform(engine::NoteTimeLeft{worker, beat.time_left}));
@@ -327,6 +328,11 @@ std::optional<WorkerSessions::Heard> WorkerSessions::last_activity_of(WorkerId w
   }
   const auto heard = found->second.progress.find(key);
   return heard == found->second.progress.end() ? std::nullopt : std::optional(heard->second);
+}
+
+std::map<engine::AttemptKey, WorkerSessions::Heard> WorkerSessions::last_activity(WorkerId worker) const {
+  const auto found = counterparts_.find(worker);
+  return found == counterparts_.end() ? std::map<engine::AttemptKey, Heard>() : found->second.progress;
 }
 
 WorkerSessions::About WorkerSessions::about(WorkerId worker) const {

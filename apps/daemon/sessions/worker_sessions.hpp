@@ -93,11 +93,14 @@ class WorkerSessions {
   /// The last report of a running program, from its worker's last beat; in memory only. Null: there was no
   /// report or no beat yet.
   struct Heard {
-    engine::Units step{};  ///< Highest reported step.
-    engine::Instant at;    ///< Time of its last message.
+    engine::Units step{};                             ///< Highest reported step.
+    engine::Instant at;                               ///< Time of its last message.
+    std::optional<proto::Utilization> utilization{};  ///< What it used lately, if that was measured.
   };
   [[nodiscard]] std::optional<Heard> last_activity_of(engine::WorkerId worker,
                                                       const engine::AttemptKey& key) const;
+  /// The same for all of the worker's attempts.
+  [[nodiscard]] std::map<engine::AttemptKey, Heard> last_activity(engine::WorkerId worker) const;
   /// Fields of a worker's HELLO that are not in the log. "" = not sent.
   struct About {
     std::string kills_by;  ///< How it finds the processes of a program that it kills: "cgroup" or "process

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "daemon/daemon_fixture.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/kept_log.hpp"
+#include "hpsearch/proto/wire/utilization.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -86,6 +88,40 @@ TEST_F(KeptLogsTest, AreReadWhenTheWorkerHasLeft) {
   EXPECT_EQ(*log("from_end=1&limit=7").body.at_path("text")->as_text(), text.substr(text.size() - 7));
   const auto none = log("stream=stderr");
   EXPECT_EQ(none.at("text"), "\"\"") << none.text << " where stderr is not sent it was empty";
+}
+
+TEST_F(KeptLogsTest, UtilizationIsKeptBesideThem) {
+  const std::string text = proto::utilization_text(
+      {{1'769'000'010'000, 10'000, 39'000, 2'000, {{0, std::nullopt, 50}}},
+       {1'769'000'020'000, 10'000, std::nullopt, 3'000, {{0, 5'000, 60}, {1, 2'500, 70}}}});
+  ASSERT_EQ(put(packed("the log")).status, 201U);
+  ASSERT_EQ(put(target_of(key_, "stream=utilization"), packed(text), http_key_).status, 201U);
+  EXPECT_EQ(put(target_of(key_, "stream=stdin"), packed(text), http_key_).status, 400U);
+  worker_leaves();
+  for (const char* attempt : {"1", "0"}) {
+    const auto used = daemon_.ask("GET", trial() + "/attempts/" + attempt + "/utilization");
+    ASSERT_EQ(used.status, 200U) << used.text;
+    EXPECT_EQ(used.at("attempt"), "1");
+    EXPECT_EQ(used.at("worker"), "1");
+    EXPECT_EQ(used.at("workers"), "[1]");
+    EXPECT_EQ(used.at("why_none"), "null");
+    EXPECT_EQ(used.body.at_path("at")->as_list()->back().number_or(0), 1'769'000'020);
+    EXPECT_EQ(used.body.at_path("seconds")->as_list()->back().number_or(0), 10);
+    EXPECT_EQ(used.body.at_path("cores")->as_list()->front().number_or(0), 3.9);
+    EXPECT_EQ(used.body.at_path("cores")->as_list()->back(), engine::Value()) << "it was not measured";
+    EXPECT_EQ(used.at("memory_bytes"), "[2000,3000]");
+    ASSERT_EQ(used.count("devices"), 2U);
+    const engine::Value& first = used.body.at_path("devices")->as_list()->front();
+    EXPECT_EQ(first.at_path("utilization")->as_list()->front(), engine::Value());
+    EXPECT_EQ(first.at_path("utilization")->as_list()->back().number_or(0), 50);
+    const engine::Value& second = used.body.at_path("devices")->as_list()->back();
+    EXPECT_EQ(second.at_path("index")->number_or(0), 1);
+    EXPECT_EQ(second.at_path("utilization")->as_list()->back().number_or(0), 25);
+    EXPECT_EQ(engine::compact_json(*second.at_path("memory_bytes")), "[null,70]");
+  }
+  EXPECT_EQ(*log().body.at_path("text")->as_text(), "the log");
+  EXPECT_EQ(daemon_.ask("GET", trial() + "/attempts/7/utilization").status, 404U);
+  EXPECT_EQ(daemon_.ask("GET", trial() + "/attempts/1/utilization?worker=9").status, 404U);
 }
 
 TEST_F(KeptLogsTest, AreReadWhenTheWorkerHasLostThem) {

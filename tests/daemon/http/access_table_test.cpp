@@ -100,6 +100,8 @@ const Rights rights{
     {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/explain"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/metrics"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/log"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/attempts/{attempt}/utilization"},
+     {Role::viewer, Elsewhere::hidden}},
     {{"PUT", "/api/v1/logs/{experiment}/{trial}/{attempt}"}, {Role::worker, Elsewhere::served}},
     {{"GET", "/api/v1/checkpoints/condemned"}, {Role::worker, Elsewhere::served}},
     {{"POST", "/api/v1/checkpoints/removed"}, {Role::worker, Elsewhere::served}},

@@ -632,6 +632,40 @@ TEST_F(HttpRoutes, LogIsRequestedFromTheWorker) {
             "{\"attempt\":1,\"kept\":false,\"offset\":3,\"size\":12,\"text\":\"epoch two\"}\n");
 }
 
+TEST_F(HttpRoutes, UtilizationIsReadFromTheWorkerPieceByPiece) {
+  begin_a_search();
+  const auto answer = [this](const std::vector<std::string>& pieces, std::uint64_t size) {
+    std::optional<engine::Result<net::HttpResponse>> response;
+    std::thread client([this, &response, address = daemon_.http->address()] {
+      auto got =
+          net::http_request(address, "GET", "/api/v1/experiments/1/trials/0/attempts/1/utilization", "", 30s);
+      daemon_.loop.post([&response, got = std::move(got)] { response = got; });
+    });
+    std::uint64_t offset = 0;
+    for (const std::string& piece : pieces) {
+      const auto question = worker_->wait_for<proto::ReadLog>();
+      worker_->forget();
+      EXPECT_EQ(question.key, key_);
+      EXPECT_EQ(question.stream, "utilization");
+      EXPECT_EQ(question.offset, offset);
+      worker_->send(proto::LogPart{question.request, offset, size, piece, size == 0 ? "there is none" : ""});
+      offset += piece.size();
+    }
+    daemon_.pump_until([&] { return response.has_value(); });
+    client.join();
+    EXPECT_TRUE(*response);
+    return *response ? (*response)->body : "";
+  };
+  const std::string text =
+      proto::utilization_text({{10'000, 10'000, 5'000, 7, {}}, {20'000, 10'000, 10'000, 8, {}}});
+  const std::string body = answer({text.substr(0, 20), text.substr(20)}, text.size());
+  EXPECT_NE(body.find("\"memory_bytes\":[7,8]"), std::string::npos) << body;
+  EXPECT_NE(body.find("\"why_none\":null"), std::string::npos) << body;
+  const std::string none = answer({""}, 0);
+  EXPECT_NE(none.find("\"at\":[]"), std::string::npos) << none;
+  EXPECT_NE(none.find("\"why_none\":\"there is none"), std::string::npos) << none;
+}
+
 TEST_F(HttpRoutes, LogOfADisconnectedWorkerIsUnavailable) {
   begin_a_search();
   daemon_.restart();

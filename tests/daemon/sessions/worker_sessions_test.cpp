@@ -601,7 +601,10 @@ TEST(WorkerSessions, ProgressOfBeatsIsShownAndNotStored) {
   fixture.pump_until(
       [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->live->started; });
   const engine::Lsn before = fixture.runtime->engine().last_lsn();
-  worker.send(proto::Beat{{{key, engine::Units{3}, 2'000}}, {}});
+  proto::Beat beat{{{key, engine::Units{3}, 2'000}}, {}};
+  beat.progress[0].utilization =
+      proto::Utilization{1'769'000'000'000, 10'000, 39'000, 2'147'483'648, {{2, 8'500, 600}}};
+  worker.send(beat);
   fixture.pump_until(
       [&] { return fixture.sessions->last_activity_of(engine::WorkerId(1), key).has_value(); });
   const auto trial = fixture.ask("GET", "/api/v1/experiments/1/trials/0");
@@ -610,6 +613,21 @@ TEST(WorkerSessions, ProgressOfBeatsIsShownAndNotStored) {
   EXPECT_EQ(fixture.runtime->engine().last_lsn(), before);
   EXPECT_NE(fixture.ask("GET", "/api/v1/workers").text.find(R"("kills_by":"process table")"),
             std::string::npos);
+  const auto shown = fixture.ask("GET", "/api/v1/workers/1");
+  ASSERT_EQ(shown.count("loads"), 1U) << shown.text;
+  const engine::Value& load = shown.body.at_path("loads")->as_list()->front();
+  EXPECT_EQ(load.at_path("trial")->number_or(-1), 0);
+  EXPECT_EQ(load.at_path("at")->number_or(0), 1'769'000'000);
+  EXPECT_EQ(load.at_path("cores")->number_or(0), 3.9);
+  EXPECT_EQ(load.at_path("memory_bytes")->number_or(0), 2'147'483'648);
+  const engine::Value& device = load.at_path("devices")->as_list()->front();
+  EXPECT_EQ(device.at_path("index")->number_or(0), 2);
+  EXPECT_EQ(device.at_path("utilization")->number_or(0), 85);
+  EXPECT_EQ(device.at_path("memory_bytes")->number_or(0), 600);
+
+  beat.progress[0].utilization.reset();
+  worker.send(beat);
+  fixture.pump_until([&] { return fixture.ask("GET", "/api/v1/workers/1").count("loads") == 0; });
 }
 
 TEST(WorkerSessions, ShowHostVersionLastMessageAndCheckpointProblem) {

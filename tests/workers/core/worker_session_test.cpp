@@ -116,6 +116,27 @@ TEST(CheckpointRoot, IsCheckedInEachSessionAndTheResultIsReported) {
   EXPECT_TRUE(stage.wanted<CheckCheckpointRoot>().empty());
 }
 
+TEST(Beat, HasWhatRunningAttemptsUsedLately) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.run(key_of(2, 20), 1);
+  const proto::Utilization used{1'769'000'000'000, 10'000, 39'100, 2'147'483'648, {}};
+  stage.step(AttemptsMeasured{{{key_of(1, 10), used}, {key_of(9, 90), used}}});
+  stage.clear();
+  stage.pass(Duration::seconds(15));
+  ASSERT_FALSE(stage.said<proto::Beat>().empty());
+  const auto progress = stage.said<proto::Beat>().back().progress;
+  ASSERT_EQ(progress.size(), 2U);
+  EXPECT_EQ(progress[0].utilization, used);
+  EXPECT_EQ(progress[1].utilization, std::nullopt) << "it was not measured";
+
+  stage.step(AttemptsMeasured{});
+  stage.clear();
+  stage.pass(Duration::seconds(15));
+  EXPECT_EQ(stage.said<proto::Beat>().back().progress[0].utilization, std::nullopt) << "old figures end";
+}
+
 TEST(Session, UnansweredHelloIsRepeatedOnANewConnection) {
   Stage stage;
   stage.clear();

@@ -66,6 +66,16 @@ std::vector<const Device*> DeviceUse::devices_of(const Attempt& attempt, const D
   return devices;
 }
 
+std::vector<Device> DeviceUse::devices_of(const AttemptKey& key, const DeviceReport& report) const {
+  std::vector<Device> devices;
+  if (const auto attempt = attempts_.find(key); attempt != attempts_.end()) {
+    for (const Device* device : devices_of(attempt->second, report)) {
+      devices.push_back(*device);
+    }
+  }
+  return devices;
+}
+
 bool DeviceUse::is_of(const Attempt& attempt, pid_t pid) const {
   const auto known = attempt.processes.find(pid);
   if (known != attempt.processes.end()) {

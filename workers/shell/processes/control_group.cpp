@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 
@@ -50,6 +51,19 @@ std::string own_group() {
     }
   }
   return "";
+}
+
+/// The number after `name` in a file of lines "NAME NUMBER".
+std::optional<std::uint64_t> number_in(const fs::path& path, std::string_view name) {
+  const auto text = read_file(path, longest_file);
+  std::istringstream words(text ? *text : std::string());
+  std::string found;
+  for (std::uint64_t number = 0; words >> found >> number;) {
+    if (found == name) {
+      return number;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -104,15 +118,21 @@ std::vector<pid_t> ControlGroup::processes() const {
 }
 
 bool ControlGroup::ran_out_of_memory() const {
-  const auto text = read_file(directory_ / "memory.events", longest_file);
-  std::istringstream words(text ? *text : std::string());
-  std::string name;
-  for (std::uint64_t count = 0; words >> name >> count;) {
-    if (name == "oom_kill") {
-      return count > 0;
-    }
+  return number_in(directory_ / "memory.events", "oom_kill") > 0U;
+}
+
+std::optional<std::uint64_t> ControlGroup::cpu_micros() const {
+  return number_in(directory_ / "cpu.stat", "usage_usec");
+}
+
+std::optional<std::uint64_t> ControlGroup::memory_bytes() const {
+  const auto text = read_file(directory_ / "memory.current", longest_file);
+  std::istringstream number(text ? *text : std::string());
+  std::uint64_t bytes = 0;
+  if (!(number >> bytes)) {
+    return std::nullopt;
   }
-  return false;
+  return bytes - std::min(bytes, number_in(directory_ / "memory.stat", "inactive_file").value_or(0));
 }
 
 void ControlGroup::remove() const {

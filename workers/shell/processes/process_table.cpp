@@ -47,12 +47,13 @@ std::optional<ProcessInfo> parse_stat(pid_t pid, const std::string& text) {
   }
   std::string_view rest = std::string_view(text).substr(name_end + 2);
   std::vector<std::string_view> fields;
-  while (!rest.empty() && fields.size() < 20) {
+  constexpr std::size_t fields_used = 22;
+  while (!rest.empty() && fields.size() < fields_used) {
     const std::size_t gap = rest.find(' ');
     fields.push_back(rest.substr(0, gap));
     rest.remove_prefix(gap == std::string_view::npos ? rest.size() : gap + 1);
   }
-  if (fields.size() < 20 || fields[0].empty()) {
+  if (fields.size() < fields_used || fields[0].empty()) {
     return std::nullopt;
   }
   ProcessInfo info;
@@ -61,8 +62,12 @@ std::optional<ProcessInfo> parse_stat(pid_t pid, const std::string& text) {
   info.parent = first_number_in<pid_t>(fields[1]);
   info.group = first_number_in<pid_t>(fields[2]);
   info.session = first_number_in<pid_t>(fields[3]);
+  for (const std::size_t own_and_children : {11U, 12U, 13U, 14U}) {
+    info.cpu_ticks += first_number_in<std::uint64_t>(fields[own_and_children]);
+  }
   info.threads = first_number_in<std::uint64_t>(fields[17]);
   info.start_time = first_number_in<std::uint64_t>(fields[19]);
+  info.resident_pages = first_number_in<std::uint64_t>(fields[21]);
   return info;
 }
 
@@ -103,6 +108,20 @@ std::optional<std::vector<ProcessInfo>> all_processes() {
     }
   }
   return ourselves ? std::optional(std::move(all)) : std::nullopt;
+}
+
+std::optional<std::string> started_with_value(pid_t pid, std::string_view name) {
+  const auto text = read_file(proc_path(pid, "environ"), longest_environment);
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\0');
+    const std::string_view assignment = rest.substr(0, end);
+    if (assignment.size() > name.size() && assignment[name.size()] == '=' && assignment.starts_with(name)) {
+      return std::string(assignment.substr(name.size() + 1));
+    }
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return std::nullopt;
 }
 
 bool started_with(pid_t pid, const std::string& assignment) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "hpsearch/io/archive/log_files.hpp"
+#include "hpsearch/proto/wire/utilization.hpp"
 
 namespace hpsearch::workers {
 
@@ -84,28 +86,36 @@ std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key
     return root.error().code == Errc::not_found ? "" : root.error().message;
   }
   const Patience patience(within, stop);
+  // Why it isn't delivered, or ""; nothing: there is no such stream.
+  const auto deliver = [&](std::string_view stream, std::uint64_t process) -> std::optional<std::string> {
+    const Result<logs::LogReader> log =
+        logs::LogReader::open(*root, directory.log(stream, process).filename());
+    if (!log) {
+      return std::nullopt;
+    }
+    if (stream != "stdout" && log->size() == 0) {
+      return "";
+    }
+    const Result<std::string> packed =
+        logs::pack(logs::bytes_to_keep(log->size(), log->front(), log->back()),
+                   [&log](std::uint64_t offset, std::uint64_t limit) { return log->read(offset, limit); });
+    return packed ? send(daemon, target_of(key, stream, process), *packed, patience) : packed.error().message;
+  };
   for (std::uint64_t process = 0; process < most_processes; ++process) {
     bool some = false;
     for (const std::string_view stream : {"stdout", "stderr"}) {
-      const Result<logs::LogReader> log =
-          logs::LogReader::open(*root, directory.log(stream, process).filename());
-      some = some || log;
-      if (!log || (stream == "stderr" && log->size() == 0)) {
-        continue;
-      }
-      const Result<std::string> packed =
-          logs::pack(logs::bytes_to_keep(log->size(), log->front(), log->back()),
-                     [&log](std::uint64_t offset, std::uint64_t limit) { return log->read(offset, limit); });
-      const std::string problem =
-          packed ? send(daemon, target_of(key, stream, process), *packed, patience) : packed.error().message;
-      if (!problem.empty()) {
-        return problem;
+      const std::optional<std::string> problem = deliver(stream, process);
+      some = some || problem;
+      if (!problem.value_or("").empty()) {
+        return *problem;
       }
     }
     if (!some) {
       break;
     }
   }
+  // The log is whole without it: an older daemon refuses this stream.
+  static_cast<void>(deliver(proto::utilization_stream, 0));
   return "";
 }
 

@@ -127,6 +127,24 @@ class TrialView:
             if after is None:
                 return out
 
+    def utilization(self, attempt: int = 0, *, worker: Optional[int] = None) -> List[Dict[str, Any]]:
+        """How much of its machine an attempt (0: the latest) used, at most 500 stretches of its time in order, as {"at",
+        "seconds", "cores", "memory_bytes", "devices": [{"index", "utilization", "memory_bytes"}]}.
+
+        `at` is the end of the stretch in seconds since the epoch, `cores` how many it kept busy on average, `memory_bytes`
+        the largest memory, `utilization` the percent of the time in which the device was busy. What was not measured is
+        None; an attempt of less than 20 s may have no stretch. `worker` is one of its workers, by ID, where it has several.
+        NotFound: there was no such attempt.
+        """
+        columns = self._transport.get(self._path("/attempts/{}/utilization".format(attempt)), {"worker": worker})
+        out: List[Dict[str, Any]] = []
+        for row, at in enumerate(columns["at"]):
+            devices = [{"index": device["index"], "utilization": device["utilization"][row],
+                        "memory_bytes": device["memory_bytes"][row]} for device in columns["devices"]]
+            out.append({"at": at, "seconds": columns["seconds"][row], "cores": columns["cores"][row],
+                        "memory_bytes": columns["memory_bytes"][row], "devices": devices})
+        return out
+
     @overload
     def log(self, follow: None = None, *, stream: str = "stdout", attempt: int = 0) -> str: ...
     @overload

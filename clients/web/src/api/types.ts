@@ -91,6 +91,23 @@ export interface components {
             /** @description The trials that can start now; may be empty. */
             readonly trials: readonly components["schemas"]["AskedTrial"][];
         };
+        /** @description How much of its machine an attempt uses now. */
+        readonly AttemptLoad: {
+            /** @description When it was measured, by the worker's clock. */
+            readonly at: number;
+            /** @description Number of the attempt. */
+            readonly attempt: number;
+            /** @description Number of cores that its processes keep busy; null: not measured. */
+            readonly cores: number | null;
+            /** @description Its devices. */
+            readonly devices: readonly components["schemas"]["DeviceLoad"][];
+            /** @description ID of the experiment. */
+            readonly experiment: number;
+            /** @description Memory of its processes; null: not measured. */
+            readonly memory_bytes: number | null;
+            /** @description Number of the trial. */
+            readonly trial: number;
+        };
         /** @description An attempt. */
         readonly AttemptName: {
             /** @description Number of the attempt. */
@@ -407,6 +424,24 @@ export interface components {
             readonly name: string;
             /** @description UUID of the device, as its driver gives it. */
             readonly uuid: string;
+        };
+        /** @description How much a device is used now. */
+        readonly DeviceLoad: {
+            /** @description Index of the device on its machine. */
+            readonly index: number;
+            /** @description Its memory in use; null: not measured. */
+            readonly memory_bytes: number | null;
+            /** @description Percent of the time; null: not measured. */
+            readonly utilization: number | null;
+        };
+        /** @description How much a device was used. */
+        readonly DeviceUtilization: {
+            /** @description Index of the device on its machine. */
+            readonly index: number;
+            /** @description Its largest memory in use, by programs of anybody; null: not measured. */
+            readonly memory_bytes: readonly (number | null)[];
+            /** @description Percent of the time in which it was busy, with programs of anybody; null: not measured. */
+            readonly utilization: readonly (number | null)[];
         };
         /** @description What became of a trial that ended at its client. */
         readonly EndedTrial: {
@@ -1958,6 +1993,27 @@ export interface components {
             /** @description Name of a workspace. */
             readonly workspace?: string;
         };
+        /** @description How much of its machine an attempt used, in columns. */
+        readonly Utilization: {
+            /** @description The end of each stretch of time, by the worker's clock; at most 500. */
+            readonly at: readonly number[];
+            /** @description Number of the attempt. */
+            readonly attempt: number;
+            /** @description Mean number of cores that the attempt's processes kept busy; null: not measured. */
+            readonly cores: readonly (number | null)[];
+            /** @description The attempt's devices, each with a column of the same length. */
+            readonly devices: readonly components["schemas"]["DeviceUtilization"][];
+            /** @description Largest memory of the attempt's processes that was seen; null: not measured. */
+            readonly memory_bytes: readonly (number | null)[];
+            /** @description How long each stretch is. */
+            readonly seconds: readonly number[];
+            /** @description Why the columns are empty; null if they are not. */
+            readonly why_none: string | null;
+            /** @description The worker whose figures these are. */
+            readonly worker: number;
+            /** @description All workers of the attempt. */
+            readonly workers: readonly number[];
+        };
         /** @description What is wrong with an experiment. */
         readonly Validation: {
             /** @description The configuration with all defaults; null if it is not valid. */
@@ -2025,6 +2081,8 @@ export interface components {
             };
             /** @description The attempts whose processes survive. */
             readonly leaked_processes: readonly components["schemas"]["LeakedProcesses"][];
+            /** @description What its running attempts use, as far as it was measured in the last minute. */
+            readonly loads: readonly components["schemas"]["AttemptLoad"][];
             /** @description The most attempts without a slot at once; null: no limit. */
             readonly max_unslotted: number | null;
             /** @description Name of the worker. */
@@ -2111,6 +2169,7 @@ export type AnnotationChange = components['schemas']['AnnotationChange'];
 export type ApiDescription = components['schemas']['ApiDescription'];
 export type AskedTrial = components['schemas']['AskedTrial'];
 export type AskedTrials = components['schemas']['AskedTrials'];
+export type AttemptLoad = components['schemas']['AttemptLoad'];
 export type AttemptName = components['schemas']['AttemptName'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditPage = components['schemas']['AuditPage'];
@@ -2136,6 +2195,8 @@ export type CurveEvent = components['schemas']['CurveEvent'];
 export type Curves = components['schemas']['Curves'];
 export type DeletedExperiment = components['schemas']['DeletedExperiment'];
 export type Device = components['schemas']['Device'];
+export type DeviceLoad = components['schemas']['DeviceLoad'];
+export type DeviceUtilization = components['schemas']['DeviceUtilization'];
 export type EndedTrial = components['schemas']['EndedTrial'];
 export type EndOfLease = components['schemas']['EndOfLease'];
 export type Error = components['schemas']['Error'];
@@ -2243,6 +2304,7 @@ export type TrialsWanted = components['schemas']['TrialsWanted'];
 export type TrialVerdict = components['schemas']['TrialVerdict'];
 export type Usage = components['schemas']['Usage'];
 export type Used = components['schemas']['Used'];
+export type Utilization = components['schemas']['Utilization'];
 export type Validation = components['schemas']['Validation'];
 export type Version = components['schemas']['Version'];
 export type WithdrawnSlot = components['schemas']['WithdrawnSlot'];

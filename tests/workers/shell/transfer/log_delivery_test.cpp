@@ -124,6 +124,17 @@ TEST_F(LogDelivery, SendsEachStreamOfEachProcess) {
   EXPECT_EQ(taker.keys().front(), "Bearer the key");
 }
 
+TEST_F(LogDelivery, UtilizationComesLastAndMayBeRefused) {
+  write("stdout.log", "one\n");
+  write("utilization.log", "{}\n");
+  Taker taker([](std::size_t number) { return status(number == 1 ? 201 : 400); });
+  EXPECT_EQ(deliver(taker.here()), "") << "an older daemon doesn't know it";
+  taker.end();
+  ASSERT_EQ(taker.taken().size(), 2U);
+  EXPECT_EQ(text_of(taker.taken().at(target("stdout"))), "one\n");
+  EXPECT_EQ(text_of(taker.taken().at(target("utilization"))), "{}\n");
+}
+
 TEST_F(LogDelivery, SendsHeadAndTailOfALogOfAHundredMegabytes) {
   auto log = ProgramLog::create(directory_.log("stdout"));
   ASSERT_TRUE(log.has_value());

@@ -1,9 +1,9 @@
 // One worker: slots, devices, what runs there.
 import type {Worker} from "../../api/shapes";
-import type {Slot} from "../../api/types";
+import type {AttemptLoad, Slot} from "../../api/types";
 import {useResource} from "../../state/resource";
 import {t, tWord} from "../../i18n/texts";
-import {formatBytes} from "../../i18n/format";
+import {formatBytes, formatNumber, formatPercent} from "../../i18n/format";
 import {Empty, View} from "../../design/states";
 import {Link} from "../../design/link";
 import {Menu} from "../../design/menu";
@@ -61,6 +61,23 @@ function SlotTable({worker}: {worker: Worker}) {
     );
 }
 
+/// What an attempt uses now; "–" where that was not measured.
+function Load({load}: {load: AttemptLoad | undefined}) {
+    return (
+        <>
+            <td>{formatNumber(load?.cores, 2)}</td>
+            <td>{formatBytes(load?.memory_bytes)}</td>
+            <td>
+                {load?.devices.map((each) => (
+                    <div key={each.index}>
+                        {each.index}: {formatPercent(each.utilization && each.utilization / 100)}, {formatBytes(each.memory_bytes)}
+                    </div>
+                ))}
+            </td>
+        </>
+    );
+}
+
 export default function WorkerPage({captured}: PageProps) {
     const id = Number(captured[0]);
     const list = useResource<Worker[]>("workers#all", {topic: "workers", every: 1500, read: (_, signal) => readWorkers(signal)});
@@ -115,6 +132,9 @@ export default function WorkerPage({captured}: PageProps) {
                                                         <th scope="col">{t("tab.label")}</th>
                                                         <th scope="col">{t("column.trial")}</th>
                                                         <th scope="col">{t("log.attempt")}</th>
+                                                        <th scope="col">{t("use.cores")}</th>
+                                                        <th scope="col">{t("use.memory")}</th>
+                                                        <th scope="col">{t("workers.devices")}</th>
                                                     </tr>
                                                 </thead>
                                                 <tbody>
@@ -127,6 +147,11 @@ export default function WorkerPage({captured}: PageProps) {
                                                                 <Link to={`e/${each.experiment}/t/${each.trial}`}>{each.trial}</Link>
                                                             </td>
                                                             <td>{each.attempt}</td>
+                                                            <Load
+                                                                load={worker.loads?.find(
+                                                                    ({experiment, trial}) => experiment === each.experiment && trial === each.trial,
+                                                                )}
+                                                            />
                                                         </tr>
                                                     ))}
                                                 </tbody>

@@ -12,7 +12,12 @@
 #include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/proto/api/field_types.hpp"
 
+namespace hpsearch::proto {
+struct Utilization;
+}  // namespace hpsearch::proto
+
 namespace hpsearch::engine {
+struct AttemptKey;
 struct SlotDevice;
 struct WorkerRecord;
 }  // namespace hpsearch::engine
@@ -98,6 +103,35 @@ struct HeldAttempt : AttemptName {
   }
 };
 
+struct DeviceLoad {
+  static constexpr Schema schema{"DeviceLoad", "How much a device is used now."};
+  std::uint64_t index = 0;
+  std::optional<double> utilization{};
+  std::optional<std::uint64_t> memory_bytes{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("index", self.index, "Index of the device on its machine.");
+    fields("utilization", self.utilization, "Percent of the time; null: not measured.");
+    fields("memory_bytes", self.memory_bytes, "Its memory in use; null: not measured.");
+  }
+};
+
+struct AttemptLoad : AttemptName {
+  static constexpr Schema schema{"AttemptLoad", "How much of its machine an attempt uses now."};
+  double at = 0;
+  std::optional<double> cores{};
+  std::optional<std::uint64_t> memory_bytes{};
+  std::vector<DeviceLoad> devices{};
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptName::list_fields(fields, self);
+    fields("at", self.at, "When it was measured, by the worker's clock.");
+    fields("cores", self.cores, "Number of cores that its processes keep busy; null: not measured.");
+    fields("memory_bytes", self.memory_bytes, "Memory of its processes; null: not measured.");
+    fields("devices", self.devices, "Its devices.");
+  }
+};
+
 struct Worker {
   static constexpr Schema schema{"Worker", "A worker."};
   engine::WorkerId id{};
@@ -122,6 +156,7 @@ struct Worker {
   std::optional<std::string> quarantined{};
   bool draining = false;
   std::vector<AttemptName> attempts{};
+  std::vector<AttemptLoad> loads{};
   bool connected = false;
   bool suspect = false;
   std::optional<std::string> resting{};
@@ -161,6 +196,8 @@ struct Worker {
            "Why the worker gets no trials until it is released; null: it is not in quarantine.");
     fields("draining", self.draining, "Whether it gets no new trials; those that run there go on.");
     fields("attempts", self.attempts, "The attempts that run on the worker.");
+    fields("loads", self.loads,
+           "What its running attempts use, as far as it was measured in the last minute.");
     fields("connected", self.connected, "Whether the worker has a session with the daemon.");
     fields("suspect", self.suspect,
            "Whether the worker has no session or was silent for 45 s; it gets no new trials then.");
@@ -268,7 +305,8 @@ struct QuarantineRequest {
 };
 
 [[nodiscard]] Device device_of(const engine::SlotDevice& device);
-/// Without the fields that only the daemon knows: `connected` and those after it.
+[[nodiscard]] AttemptLoad load_of(const engine::AttemptKey& attempt, const proto::Utilization& last);
+/// Without the fields that only the daemon knows: `loads` and those after it.
 [[nodiscard]] Worker worker_of(const engine::WorkerRecord& worker);
 
 }  // namespace hpsearch::api

@@ -15,6 +15,7 @@
 #include "hpsearch/engine/experiment/orders.hpp"
 #include "hpsearch/jobs/launch/launch_spec.hpp"
 #include "hpsearch/proto/encoding/msgpack_writer.hpp"
+#include "hpsearch/proto/wire/utilization.hpp"
 #include "hpsearch/proto/wire/version.hpp"
 
 namespace hpsearch::proto {
@@ -73,7 +74,8 @@ struct Hello {
 struct Progress {
   engine::AttemptKey key;
   engine::Units step{};
-  std::uint64_t silent_ms = 0;  ///< Time since that report.
+  std::uint64_t silent_ms = 0;               ///< Time since that report.
+  std::optional<Utilization> utilization{};  ///< What it used lately; nothing: it was not measured.
 };
 struct Beat {
   std::vector<Progress> progress{};
@@ -167,7 +169,7 @@ struct Resync {};
 struct ReadLog {
   std::uint64_t request = 0;
   engine::AttemptKey key;
-  std::string stream;  ///< "stdout" or "stderr"
+  std::string stream;  ///< "stdout", "stderr" or utilization_stream
   std::uint64_t offset = 0;
   std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
   bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.

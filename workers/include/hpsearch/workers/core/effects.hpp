@@ -164,6 +164,10 @@ struct TimeLeftLearned {
 };
 /// The worker should end while its programs continue: the next agent takes them over.
 struct LeaveAsked {};
+/// What the running programs used since the last time, as far as it could be measured.
+struct AttemptsMeasured {
+  std::map<engine::AttemptKey, proto::Utilization> now;
+};
 /// Only time has passed.
 struct TimePassed {};
 
@@ -172,7 +176,7 @@ using Input =
                  ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
                  ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead,
                  LogHandedOver, SendingFiles, StopAsked, LeaveAsked, TimePassed, DevicesJudged, SlotsTaken,
-                 DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned>;
+                 DiskProbed, CheckpointRootChecked, GiveBackAsked, TimeLeftLearned, AttemptsMeasured>;
 
 // --- effects, carried out in order ---
 

@@ -146,6 +146,7 @@ class WorkerMachine {
   void on_event(const DevicesJudged& judged, engine::Instant now);
   void on_event(const SlotsTaken& taken, engine::Instant now);
   void on_event(const DiskProbed& probed, engine::Instant now);
+  void on_event(const AttemptsMeasured& measured, engine::Instant now);
   void on_event(const CheckpointRootChecked& checked, engine::Instant now);
 
   void on_message(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
@@ -250,6 +251,7 @@ class WorkerMachine {
 
   std::map<engine::AttemptKey, AttemptMachine> attempts_;
   std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that got another lease → that lease.
+  std::map<engine::AttemptKey, proto::Utilization> measured_;  ///< For the next beat.
   std::set<engine::AttemptKey> done_;  ///< Finished a short time ago: their leases may still arrive.
 
   std::optional<engine::Instant> ends_at_;        ///< Nothing: no end is known.

@@ -50,7 +50,8 @@ void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
 ///
 ///   spool  journal  launch  shim.log  agent.socket
 ///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
-///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [container.json]
+///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  [utilization.log]  params.json  process.json
+///   [container.json]
 ///   [socket]  [harness/] [context.json] checkpoint.json work → ml/usercode  checkpoint →
 ///   ml/output/checkpoints  output → ml/output
 ///

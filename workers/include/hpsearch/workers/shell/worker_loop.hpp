@@ -22,6 +22,7 @@
 #include "hpsearch/workers/shell/transfer/daemon_access.hpp"
 #include "hpsearch/workers/shell/transfer/file_delivery.hpp"
 #include "hpsearch/workers/shell/transfer/kept_files.hpp"
+#include "hpsearch/workers/shell/utilization_watch.hpp"
 #include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_options.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -125,6 +126,7 @@ class WorkerLoop {
   std::unique_ptr<net::HttpServer> metrics_;  ///< None without --metrics.
   SlotDevices devices_;
   RunningPrograms programs_;
+  UtilizationWatch utilization_;
   net::Background background_;
 };
 

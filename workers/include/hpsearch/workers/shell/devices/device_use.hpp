@@ -39,6 +39,10 @@ class DeviceUse {
   /// Assigns processes to attempts.
   void look(const DeviceReport& report);
 
+  /// The attempt's devices in the report.
+  [[nodiscard]] std::vector<Device> devices_of(const engine::AttemptKey& key,
+                                               const DeviceReport& report) const;
+
   /// The attempt's processes that its devices still list.
   [[nodiscard]] std::vector<pid_t> of(const engine::AttemptKey& key, const DeviceReport& report) const;
 

@@ -39,6 +39,11 @@ class SlotDevices {
   void wait_until_free(const engine::AttemptKey& key, std::function<void()> on_free,
                        std::function<void(const std::string& why)> on_stuck);
 
+  /// The attempt's devices in the last report; none if the driver did not answer.
+  [[nodiscard]] std::vector<Device> devices_of(const engine::AttemptKey& key) const {
+    return use_.devices_of(key, last_report_);
+  }
+
   /// Asks the driver now; OnReport gets the answer.
   void look();
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -30,6 +31,10 @@ class ControlGroup {
   [[nodiscard]] std::vector<pid_t> processes() const;
   /// Whether the kernel has killed a process in it for lack of memory.
   [[nodiscard]] bool ran_out_of_memory() const;
+  /// Processor time of all processes that were ever in it.
+  [[nodiscard]] std::optional<std::uint64_t> cpu_micros() const;
+  /// Its memory without file cache that nothing has used lately; nothing if the kernel doesn't account it.
+  [[nodiscard]] std::optional<std::uint64_t> memory_bytes() const;
   /// Only possible if it is empty.
   void remove() const;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hpsearch::workers {
@@ -18,6 +19,8 @@ struct ProcessInfo {
   char state = '?';
   std::uint64_t threads = 1;     ///< Threads that haven't ended; at most 1 for a zombie.
   std::uint64_t start_time = 0;  ///< Clock ticks after boot; with the pid it is unique for this boot.
+  std::uint64_t cpu_ticks = 0;   ///< Processor time, also that of children that have ended and were reaped.
+  std::uint64_t resident_pages = 0;
 
   /// Whether a signal or a debugger stopped it.
   [[nodiscard]] bool stopped() const noexcept { return state == 'T' || state == 't'; }
@@ -32,6 +35,9 @@ struct ProcessInfo {
 [[nodiscard]] std::optional<std::vector<ProcessInfo>> all_processes();
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
 
+/// The value of a variable in the environment with which the process was started; nothing if it isn't there
+/// or can't be read.
+[[nodiscard]] std::optional<std::string> started_with_value(pid_t pid, std::string_view name);
 /// Whether the process was started with "NAME=value" in its environment; false if that can't be read.
 [[nodiscard]] bool started_with(pid_t pid, const std::string& assignment);
 
