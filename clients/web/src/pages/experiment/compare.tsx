@@ -16,7 +16,7 @@ import type {ExperimentPageProps} from "../page_props";
 const mostTrials = 12;
 /// More of them get narrow columns.
 const mostWide = 6;
-const loadCurves = () => import("../../plot/compare_curves");
+const loadCurves = () => import("../plot_pages").then((pages) => ({default: pages.CompareCurves}));
 
 export default function Compare({experiment, query}: ExperimentPageProps) {
     const numbers = [

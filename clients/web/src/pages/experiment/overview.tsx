@@ -21,7 +21,7 @@ import {storyOf} from "../story";
 import {StoryList} from "../story_list";
 import type {ExperimentPageProps} from "../page_props";
 
-const loadHistory = () => import("../../plot/history_figure");
+const loadHistory = () => import("../plot_pages").then((pages) => ({default: pages.HistoryFigure}));
 const shownLines = 50;
 const firstLines = 8;
 

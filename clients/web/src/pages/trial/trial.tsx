@@ -26,7 +26,7 @@ import type {ExperimentPageProps} from "../page_props";
 
 /// Where the programs of attempts leave what TensorBoard reads (docs/job-contract.md).
 const tensorboard = "ml/output/tensorboard";
-const loadCurves = () => import("../../plot/trial_curves");
+const loadCurves = () => import("../plot_pages").then((pages) => ({default: pages.TrialCurves}));
 
 /// The numbers behind the decision, as a small table.
 function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial: Trial}) {

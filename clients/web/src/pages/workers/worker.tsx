@@ -13,7 +13,7 @@ import {readSlots, readWorkers} from "./read_workers";
 import {Lazy} from "../lazy";
 import type {PageProps} from "../page_props";
 
-const loadPast = () => import("../../plot/worker_past");
+const loadPast = () => import("../plot_pages").then((pages) => ({default: pages.WorkerPast}));
 
 /// Each slot: what it does, and why if it does nothing.
 function SlotTable({worker}: {worker: Worker}) {
