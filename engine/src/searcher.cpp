@@ -10,11 +10,11 @@ namespace {
 
 using Why = Reason::Why;
 
-constexpr std::array<Why, 16> every_why = {
-    Why::new_trial,    Why::replacement,   Why::given_point,  Why::near_trial,
-    Why::before_model, Why::explored,      Why::model_choice, Why::repeat,
-    Why::promoted,     Why::waits_at_rung, Why::below_cutoff, Why::rung_closed,
-    Why::max_length,   Why::early_exit,    Why::user,         Why::experiment_end,
+constexpr std::array<Why, 17> every_why = {
+    Why::new_trial,     Why::replacement,    Why::given_point, Why::near_trial, Why::before_model,
+    Why::explored,      Why::model_choice,   Why::repeat,      Why::promoted,   Why::waits_at_rung,
+    Why::below_cutoff,  Why::rung_closed,    Why::max_length,  Why::early_exit, Why::user,
+    Why::paused_itself, Why::experiment_end,
 };
 
 constexpr std::array<ExitReason, 4> every_exit_reason = {
@@ -58,6 +58,8 @@ std::string_view name_of(Why why) noexcept {
       return "early_exit";
     case Why::user:
       return "user";
+    case Why::paused_itself:
+      return "paused_itself";
     case Why::experiment_end:
       return "experiment_end";
   }

@@ -44,17 +44,17 @@ std::string_view phrase(Why why) noexcept {
       return "ended early";
     case Why::user:
       return "requested by a user";
+    case Why::paused_itself:
+      return "the experiment paused itself";
     case Why::experiment_end:
       return "the experiment ended";
   }
   return "unknown";
 }
 
-/// "9 epochs", "9 epochs in bracket 2", "rung 1"
+/// "9 epochs", "9 epochs in bracket 2"
 std::string rung_text(const Reason& reason, std::string_view unit) {
-  std::string text = reason.at     ? engine::amount(*reason.at, unit)
-                     : reason.rung ? "rung " + std::to_string(*reason.rung)
-                                   : "";
+  std::string text = reason.at ? engine::amount(*reason.at, unit) : "";
   if (reason.bracket.value_or(0) > 0) {
     text += (text.empty() ? "bracket " : " in bracket ") + std::to_string(*reason.bracket);
   }
@@ -124,9 +124,6 @@ std::string describe_rank(const Reason& reason, std::string_view unit) {
 std::string describe(const Reason& reason, std::string_view unit) {
   if (reason.why == Why::repeat && reason.near) {
     return "repeat " + reason.detail + " of trial " + std::to_string(*reason.near);
-  }
-  if (reason.why == Why::user && reason.detail == "the experiment paused itself") {
-    return reason.detail;  // No user did.
   }
   if (reason.why == Why::max_length && !reason.detail.empty()) {
     return reason.detail;  // It has no more to train, and is below that length.

@@ -80,6 +80,9 @@ RungLadder::Bracket only_bracket(const ExperimentRecord& experiment) {
   for (std::size_t i = 0; i < experiment.trials.size(); ++i) {
     const engine::TrialRecord& trial = experiment.trials[i];
     const bool has_metric = trial.latest && std::isfinite(trial.latest->metric) && !trial.invalid;
+    if (trial.state == TrialState::paused) {
+      continue;  // With its experiment: it neither trains nor has a result.
+    }
     if (!engine::is_closed(trial.state)) {
       rung.training.emplace_back(i);
     } else if (trial.state == TrialState::completed ||

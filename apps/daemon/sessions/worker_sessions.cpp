@@ -365,6 +365,12 @@ void WorkerSessions::launch_acknowledged(WorkerId worker, const engine::AttemptK
 // --- logs ---
 
 void WorkerSessions::read_log(const LogQuestion& question, LogAnswer answer) {
+  const auto record = runtime_.engine().workers().find(question.worker);
+  if (record != runtime_.engine().workers().end() && engine::is_external(record->second)) {
+    answer(Error{Errc::not_found,
+                 "no worker ran this trial (workers: external); its output is where its program ran"});
+    return;
+  }
   const std::string away = "worker \"" + name_of(question.worker) + "\", which has this log, is away";
   const std::optional<std::uint64_t> request = stopped_ ? std::nullopt : log_requests_.next_number();
   if (!request) {

@@ -53,6 +53,9 @@ test("values of hyperparameters are one line", () => {
     assert.equal(formatValue({a: [1, "x"]}), '{"a":[1,"x"]}');
     assert.equal(formatValue(true), "true");
     assert.equal(formatValue(null), "null");
+    assert.equal(formatValue(1981385539), "1981385539", "as in the file: no commas in a seed");
+    assert.equal(formatValue(9007199254740993n), "9007199254740993");
+    assert.equal(formatValue(12345.678), "12,346");
 });
 
 test("what a program wrote has no colours in a sentence, and its control characters are seen", () => {

@@ -399,7 +399,10 @@ std::optional<WorkerRest> rest_of(const WorkerRecord& worker, Instant now) {
 Reason reason_of(const TrialRecord& trial) {
   Reason reason = trial.reason;
   const bool goes_on = trial.state == TrialState::pending || trial.state == TrialState::running;
-  if (goes_on && reason.why == Reason::Why::user && reason.detail != retried_by_user) {
+  const bool was_paused = reason.why == Reason::Why::paused_itself ||
+                          (reason.why == Reason::Why::user && reason.detail != retried_by_user);
+  if (goes_on && was_paused) {
+    reason.why = Reason::Why::user;
     reason.detail = "the experiment was resumed";
   }
   return reason;

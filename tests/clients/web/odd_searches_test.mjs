@@ -66,6 +66,10 @@ test("one trial fills each page", async () => {
     const page = await visit(id, ["/t/0", "/compare?t=0"]);
     await page.goto(`${stage.url}e/${id}`);
     await page.locator(".figures").first().getByRole("link", {name: "Trial 0"}).waitFor();
+    await page.goto(`${stage.url}e/${id}/timeline`);
+    await page.getByText("Trials at a time, at most: 1.").first().waitFor({state: "attached"});
+    await page.goto(`${stage.url}e/${id}/t/0/log`);
+    await page.getByText("no worker ran this trial").waitFor();
     await page.close();
 });
 
@@ -76,6 +80,11 @@ test("only NaN: there is no best, and no trial is left out", async () => {
     await page.goto(`${stage.url}e/${id}/trials`);
     await page.getByText("5 trials").first().waitFor();
     await until(async () => (await page.locator("[data-row]").count()) === 5, "five rows");
+    await page.goto(`${stage.url}e/${id}/t/0`);
+    await page.getByText("Every loss reported so far is NaN or infinite.").waitFor();
+    await page.getByText("with loss NaN").waitFor();
+    await page.goto(`${stage.url}e/${id}/history`);
+    await page.getByText("Every loss reported so far is NaN or infinite.").waitFor();
     await page.close();
 });
 
@@ -114,6 +123,11 @@ test("names of 500 characters are cut in the middle and whole on request", async
     await (await visit(id, ["/t/0", "/compare?t=0,1"])).close();
     await (await visit(id, ["/t/0"], {width: 390, visited: ["", "/trials", "/curves"]})).close();
     const page = await context.newPage();
+    await page.goto(`${stage.url}e/${id}`);
+    await page.goto(`${stage.url}e/${id}/t/0`);
+    await page.locator(".places tr").first().waitFor();
+    const heights = await page.locator(".places tr").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+    assert.ok(Math.max(...heights) < 200, `rows of ${heights.join(", ")} pixels: a column is squeezed`);
     await page.goto(`${stage.url}e/${id}`);
     const name = page.locator("dt", {hasText: "hh"}).first();
     await name.waitFor();

@@ -86,6 +86,10 @@ TEST_F(FirstFailures, OnOneSlotThreeTrialsPauseTheSearch) {
   EXPECT_EQ(record().state, ExperimentState::paused);
   EXPECT_EQ(record().trials.size(), 3U);
   EXPECT_EQ(record().by_state[static_cast<std::size_t>(TrialState::failed)], 0U);
+  EXPECT_EQ(record().trials[2].reason.why(), Reason::Why::paused_itself) << "no user asked for it";
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(reason_of(record().trials[2]).why, Reason::Why::user);
+  EXPECT_EQ(reason_of(record().trials[2]).detail, "the experiment was resumed");
   cluster.expect_replayable();
 }
 

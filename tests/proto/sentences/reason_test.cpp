@@ -23,14 +23,6 @@ TEST(ReasonText, HasRankLengthAndCutOff) {
   EXPECT_EQ(describe_rank(reason, "epochs"), "rank 3 of 17 at 9 epochs in bracket 2 (cut-off 0.912)");
 }
 
-TEST(ReasonText, OlderReasonsHaveTheNumberOfTheirRung) {
-  Reason reason{Why::promoted, 0, 1, 2, 17, 4, 0.912, ""};
-  EXPECT_EQ(describe(reason, "epochs"), "promoted; rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)");
-  reason.bracket = 1;
-  reason.rung.reset();
-  EXPECT_EQ(describe_rank(reason, "epochs"), "rank 3 of 17 at bracket 1 (keeps the best 4, cut-off 0.912)");
-}
-
 TEST(ReasonText, NewTrialHasItsFirstRung) {
   Reason reason{Why::new_trial, 1, 2, {}, {}, {}, {}, ""};
   reason.at = engine::Units{9};

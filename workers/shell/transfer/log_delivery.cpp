@@ -114,7 +114,7 @@ std::string deliver_log(const AttemptDirectory& directory, const AttemptKey& key
       break;
     }
   }
-  // The log is whole without it: an older daemon refuses this stream.
+  // The log is whole without it.
   static_cast<void>(deliver(proto::utilization_stream, 0));
   return "";
 }

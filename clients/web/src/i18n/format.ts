@@ -44,9 +44,10 @@ export function formatPercent(share: number | null | undefined, digits = 0): str
     return new Intl.NumberFormat(locale.value, {style: "percent", maximumFractionDigits: digits}).format(share);
 }
 
-/// A hyperparameter or another JSON value in one line.
+/// A hyperparameter or another JSON value in one line. Integers are written as in a file.
 export function formatValue(value: unknown): string {
-    if (typeof value === "number" || typeof value === "bigint") return formatNumber(value);
+    if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(value);
+    if (typeof value === "number") return formatNumber(value);
     if (typeof value === "string") return value;
     if (value === null || value === undefined) return "null";
     return printExact(value);

@@ -1,5 +1,5 @@
 // Stored events as sentences, as `hpsearch explain` prints them.
-import type {Count} from "../api/types";
+import type {Count, Metric} from "../api/types";
 import type {Reason, StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
 import {amount} from "../i18n/amount";
@@ -23,16 +23,14 @@ const textOf = (value: unknown): string => (typeof value === "string" ? plain(va
 const plainNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 const colon = (text: string): string => (text === "" ? "" : t("story.colon", {text}));
 
-/// "rank 16 of 48 at 9 epochs (keeps the best 16, cut-off 0.85)". Users count ranks from 1. The bracket is named from the second one on;
-/// reasons of older logs have no length, but the number of their rung.
+/// "rank 16 of 48 at 9 epochs (keeps the best 16, cut-off 0.85)". Users count ranks from 1. The bracket is named from the second one on.
 export function rankText(reason: Partial<Reason> & Fields, unit: string): string {
     const rank = plainNumber(reason["rank"]);
-    const rung = plainNumber(reason["rung"]);
     const length = reason["at"] as Count | undefined;
     const bracket = plainNumber(reason["bracket"]) ?? 0;
     const keep = plainNumber(reason["keep"]);
     const cutoff = plainNumber(reason["cutoff"]);
-    const level = length !== undefined ? amount(length, unit) : rung === undefined ? "" : t("story.rung", {rung});
+    const level = length !== undefined ? amount(length, unit) : "";
     const place = bracket > 0 && level !== "" ? t("story.in_bracket", {place: level, bracket}) : level;
     const size = plainNumber(reason["size"]);
     const ranked = rank === undefined ? "" : size === undefined ? t("story.rank", {rank: rank + 1}) : t("story.rank_of", {rank: rank + 1, size});
@@ -67,7 +65,7 @@ export function reasonText(value: unknown, unit: string): string {
 
 /// Lines of a story. It remembers where trials stand, since a result and its decision are two events.
 export class Story {
-    private readonly reached = new Map<number, {step: number; metric: unknown}>();
+    private readonly reached = new Map<number, {step: number; metric: Metric | null}>();
 
     constructor(
         private readonly metric: string,
@@ -77,9 +75,7 @@ export class Story {
     private where(trial: number): string {
         const found = this.reached.get(trial);
         this.reached.delete(trial);
-        return found
-            ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(plainNumber(found.metric) ?? null)})
-            : "";
+        return found ? t("story.where", {amount: amount(found.step, this.unit), metric: this.metric, value: formatNumber(found.metric)}) : "";
     }
 
     /// The line of an event, or undefined where another event's line shows it.
@@ -151,7 +147,7 @@ export class Story {
             case "length_reached":
                 this.reached.set(trial, {
                     step: Math.max(plainNumber(event["step"]) ?? 0, event["ended"] ? 0 : (plainNumber(event["length"]) ?? 0)),
-                    metric: event["metric"],
+                    metric: (event["metric"] ?? null) as Metric | null,
                 });
                 return undefined;
             case "trial_paused":

@@ -211,7 +211,8 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
                 x: xScale,
                 xLabel: rightwards(timed ? say("plot.history.time") : curves.unit),
             });
-            if (!timed) drawCutOffs(pen);
+            // Beside labels of several trials there is no room for theirs.
+            if (!timed && !(options.small && curves.trials.length > 1)) drawCutOffs(pen);
             drawEndLabels(pen);
         },
         drawStress(pen, stress) {
@@ -355,7 +356,7 @@ export function curvesFigure(curves: Curves, counted: Density | null, options: C
 
     function drawEndLabels(pen: Pen): void {
         if (curves.trials.length <= 1 && options.small) return;
-        const named = bestIndex >= 0 && crowded ? [bestIndex] : crowded ? [] : order;
+        const named = (crowded ? [bestIndex] : order).filter((i) => (ys[i] ?? []).some((y) => !Number.isNaN(y)));
         const places = named.map((i) => lastOf(i)[1]);
         const moved = spreadLabels(places, 14, box.top, box.bottom);
         named.forEach((i, k) =>

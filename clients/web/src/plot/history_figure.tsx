@@ -69,17 +69,21 @@ export interface HistoryViewProps {
 }
 
 export function HistoryPlot(props: HistoryViewProps) {
-    if (props.quiet && props.history.points.length === 0)
-        return <p class="muted">{t("plot.history.sentence_none", {metric: props.history.metric})}</p>;
-    return <Drawn {...props} />;
-}
-
-function Drawn(props: HistoryViewProps) {
     const {experiment, history, columns, x = "time", kind = "linear", clip = "auto", others = [], filter = EVERY} = props;
     const results = useMemo(() => {
         const kept = keptTrials(columns, filter, experiment.smaller_is_better, props.choice);
         return resultsOf(columns, x, history, kept && new Set(kept));
     }, [columns, columns?.filled, x, history, filter.bestShare, filter.fromRung, props.choice]);
+    // Without a number an axis would be made up.
+    if (history.points.length === 0 && others.length === 0) {
+        const reported = results !== null && results.metric.length > 0;
+        return (
+            <>
+                {props.controls && <div class="plot-bar">{props.controls}</div>}
+                <p class="muted">{t(reported ? "plot.curves.sentence_nonfinite" : "plot.history.sentence_none", {metric: history.metric})}</p>
+            </>
+        );
+    }
     return (
         <Plot
             name="history"

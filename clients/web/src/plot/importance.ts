@@ -44,6 +44,7 @@ export function importanceFigure(importance: Importance, unit: string, size: Siz
     };
     const top = all
         .slice(0, 3)
+        .filter((each, index) => index === 0 || each.share >= 0.01)
         .map((each) => `${each.name} (${shareText(each.share)})`)
         .join(", ");
     return {

@@ -77,8 +77,10 @@ function OneMetric({experiment, trials, colour, metric, reach, reaches}: OneMetr
         reaches(Math.max(...data.trials.map((curve) => curve.step.at(-1) ?? 0), ...data.rungs.map((rung) => rung.length)));
     }, [data]);
     if (!data) return curves.problem ? <p class="muted small">{curves.problem.message}</p> : <div class="plot-waits" aria-busy="true" />;
-    if (data.trials.every((curve) => curve.step.length === 0))
-        return <p class="muted small">{say("plot.curves.sentence_none", {metric: metric.name})}</p>;
+    if (data.trials.every((curve) => curve.last.every((value) => value === null))) {
+        const reported = data.trials.some((curve) => curve.nonfinite.length > 0);
+        return <p class="muted small">{say(reported ? "plot.curves.sentence_nonfinite" : "plot.curves.sentence_none", {metric: metric.name})}</p>;
+    }
     const options: CurveOptions = {
         x: "step",
         logX: false,

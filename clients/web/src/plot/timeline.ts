@@ -5,6 +5,7 @@ import type {Figure, Hit, Look, Size} from "./drawing/figure";
 import {countText, durationText, shareText} from "./drawing/number";
 import {fitText, hatch, type Pen, type Shape} from "./drawing/pen";
 import {elapsed} from "./drawing/scale";
+import {isLane} from "./timeline_lanes";
 import type * as Api from "../api/types";
 
 export type Slot = Api.TimelineSlot;
@@ -85,7 +86,7 @@ export function timelineFigure(
     const tall = rowHeight(timeline);
     const rows = new Map<string, number>();
     const busyOf = (slot: Slot) => slot.busy + (all ? slot.taken : 0);
-    const heads: {y: number; name: string; busy: number; slots: number}[] = [];
+    const heads: {y: number; name: string; busy: number; lanes: boolean}[] = [];
     let y = TOP;
     for (const worker of workersOf(timeline)) {
         const slots = timeline.slots.filter((slot) => slot.worker === worker);
@@ -93,7 +94,7 @@ export function timelineFigure(
             y,
             name: slots[0]!.name || `${worker}`,
             busy: slots.reduce((sum, slot) => sum + busyOf(slot), 0) / slots.length,
-            slots: slots.length,
+            lanes: slots.every(isLane),
         });
         y += HEAD;
         for (const slot of slots) {
@@ -157,21 +158,23 @@ export function timelineFigure(
         sentence:
             timeline.slots.length === 0
                 ? say("plot.timeline.sentence_none")
-                : all
-                  ? say("plot.timeline.sentence_worker", {
-                        time: durationText(timeline.to - timeline.from),
-                        share: shareText(mean),
-                        none: shareText(meanOf((slot) => idleShare(timeline, slot))),
-                    })
-                  : say("plot.timeline.sentence", {
-                        slots: countText(timeline.slots.length),
-                        workers: heads.length,
-                        share: shareText(mean),
-                        time: durationText(timeline.to - timeline.from),
-                        taken: shareText(meanOf((slot) => slot.taken)),
-                        none: shareText(meanOf((slot) => idleShare(timeline, slot))),
-                        idle: idleText(timeline, say),
-                    }),
+                : timeline.slots.every(isLane)
+                  ? say("plot.timeline.sentence_lanes", {n: timeline.slots.length})
+                  : all
+                    ? say("plot.timeline.sentence_worker", {
+                          time: durationText(timeline.to - timeline.from),
+                          share: shareText(mean),
+                          none: shareText(meanOf((slot) => idleShare(timeline, slot))),
+                      })
+                    : say("plot.timeline.sentence", {
+                          slots: countText(timeline.slots.length),
+                          workers: heads.length,
+                          share: shareText(mean),
+                          time: durationText(timeline.to - timeline.from),
+                          taken: shareText(meanOf((slot) => slot.taken)),
+                          none: shareText(meanOf((slot) => idleShare(timeline, slot))),
+                          idle: idleText(timeline, say),
+                      }),
         draw(pen) {
             drawAxes(pen, theme, {box, x: scale, xLabel: rightwards(say("plot.history.time")), xGrid: true});
             for (const head of heads) {
@@ -181,29 +184,26 @@ export function timelineFigure(
                     weight: 600,
                     base: "middle",
                 });
-                pen.text(say("plot.timeline.busy", {share: shareText(head.busy)}), box.right + 52, head.y + HEAD - 8, {
+                if (!head.lanes)
+                    pen.text(say("plot.timeline.busy", {share: shareText(head.busy)}), box.right + 52, head.y + HEAD - 8, {
+                        fill: theme.muted,
+                        size: 11,
+                        align: "right",
+                        base: "middle",
+                    });
+            }
+            timeline.slots.forEach((slot) => {
+                const top = rows.get(`${slot.worker}.${slot.slot}`)!;
+                pen.rect(box.left, top + 1, box.right - box.left, tall - 2, theme.grid, 2, theme.dark ? 0.8 : 1);
+                if (isLane(slot)) return;
+                if (tall >= HATCHED) hatch(pen, box.left, top + 1, box.right - box.left, tall - 2, {stroke: theme.rule, alpha: 0.55});
+                if (tall < 12) return;
+                pen.text(box.left < 50 ? String(slot.slot) : say("plot.timeline.slot", {slot: slot.slot!}), box.left - 8, top + tall / 2, {
                     fill: theme.muted,
                     size: 11,
                     align: "right",
                     base: "middle",
                 });
-            }
-            timeline.slots.forEach((slot) => {
-                const top = rows.get(`${slot.worker}.${slot.slot}`)!;
-                pen.rect(box.left, top + 1, box.right - box.left, tall - 2, theme.grid, 2, theme.dark ? 0.8 : 1);
-                if (tall >= HATCHED) hatch(pen, box.left, top + 1, box.right - box.left, tall - 2, {stroke: theme.rule, alpha: 0.55});
-                if (tall < 12) return;
-                pen.text(
-                    box.left < 50 ? String(slot.slot ?? "–") : say("plot.timeline.slot", {slot: slot.slot ?? "–"}),
-                    box.left - 8,
-                    top + tall / 2,
-                    {
-                        fill: theme.muted,
-                        size: 11,
-                        align: "right",
-                        base: "middle",
-                    },
-                );
                 pen.text(shareText(busyOf(slot)), box.right + 8, top + tall / 2, {
                     fill: idleShare(timeline, slot) > 0.5 ? theme.bad : theme.muted,
                     size: 11,

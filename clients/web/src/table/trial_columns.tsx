@@ -63,11 +63,12 @@ function valueOf(column: Column, row: number): number | undefined {
 }
 
 function wordText(name: string, word: unknown): string {
-    if (typeof word === "number") return formatNumber(word);
     if (name === "starred") return word === true ? "★" : "";
     if (name === "labels" && Array.isArray(word)) return word.join(", ");
     return name === "reason" ? tWord("why", String(word)) : formatValue(word);
 }
+
+const numberText = (name: string, value: number | bigint) => (name.startsWith("hparams.") ? formatValue(value) : formatNumber(value));
 
 function cellOf(columns: Columns, column: Column, experiment: number, row: number, bestTrial: number | null) {
     const {name} = column;
@@ -108,7 +109,7 @@ function cellOf(columns: Columns, column: Column, experiment: number, row: numbe
                 {formatNumber(exact)} <span class="muted small">{t("column.best_at", {at: formatNumber(valueOf(at, row) ?? 0)})}</span>
             </span>
         );
-    return <span title={exactText(exact)}>{formatNumber(exact)}</span>;
+    return <span title={exactText(exact)}>{numberText(name, exact)}</span>;
 }
 
 /// Digits of the longest integer, which has all of them.
@@ -116,7 +117,7 @@ function digitsOf(column: Column, rows: number): number {
     if (column.type !== "i64") return 0;
     let most = 0;
     for (let row = 0; row < rows; row += 1) if (Math.abs(column.data[row]!) > most) most = Math.abs(column.data[row]!);
-    return formatNumber(column.integers?.size ? BigInt(Math.round(most)) : most).length;
+    return numberText(column.name, column.integers?.size ? BigInt(Math.round(most)) : most).length;
 }
 
 /// Longer heads give up what they share with others.

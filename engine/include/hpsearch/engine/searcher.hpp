@@ -61,6 +61,7 @@ struct Reason {
     max_length,      ///< Trained as far as a trial can go.
     early_exit,      ///< The program ended before its length; `detail` says how.
     user,            ///< Somebody asked; `detail` says for what.
+    paused_itself,   ///< The experiment paused itself; a user resumes it.
     experiment_end,  ///< The experiment ended around it.
   };
 

@@ -183,7 +183,8 @@ void apply(const Applier& applier, const TrialPaused& paused) {
   move(record, trial, TrialMove::pause);
   stop_waiting(record, paused.trial);
   trial.reason = paused.reason;
-  trial.awaits_resume = paused.reason.why == Reason::Why::user;
+  trial.awaits_resume =
+      paused.reason.why == Reason::Why::user || paused.reason.why == Reason::Why::paused_itself;
   if (!trial.awaits_resume) {
     decide(trial, applier.decision_id(), Directive::pause, /*may_finish=*/true);
   }
@@ -261,7 +262,8 @@ std::string problem_with(const EventChecks& checks, const TrialExitedEarly& exit
 namespace {
 
 bool is_searchers_decision(Reason::Why why) {
-  return why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end;
+  return why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::paused_itself &&
+         why != Reason::Why::experiment_end;
 }
 
 }  // namespace

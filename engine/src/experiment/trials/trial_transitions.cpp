@@ -40,10 +40,9 @@ void run_again(Step& step, ExperimentId id, TrialNumber number) {
       step.emit(TrialQueued{id, number});
       return;
     case ExperimentState::paused:
-      step.emit(
-          TrialPaused{id, number,
-                      because(Reason::Why::user, record.reason.empty() ? "the experiment is paused"
-                                                                       : "the experiment paused itself")});
+      step.emit(TrialPaused{id, number,
+                            record.reason.empty() ? because(Reason::Why::user, "the experiment is paused")
+                                                  : because(Reason::Why::paused_itself, "")});
       return;
     case ExperimentState::stopping:
     case ExperimentState::completed:

@@ -217,7 +217,11 @@ export default function Overview({experiment, query}: ExperimentPageProps) {
             )}
             {experiment.notes.map((note, index) => (
                 <p class="note tone-waiting" key={index}>
-                    {plain(note.text)}
+                    <Link class="in-text" to={`e/${experiment.id}/t/${note.trial}`}>
+                        {t("tab.trial", {trial: note.trial})}
+                    </Link>
+                    : {plain(note.text)}
+                    {note.attempts > 1 && ` ${t("overview.note_attempts", {n: note.attempts})}`}
                 </p>
             ))}
             <section class="section">

@@ -5,6 +5,7 @@ import {selectionOf} from "../../state/selection";
 import {printExact} from "../../api/exact";
 import {t} from "../../i18n/texts";
 import {formatNumber} from "../../i18n/format";
+import {toldApart} from "../../i18n/names";
 import {Link} from "../../design/link";
 import {print, parse, type Brushes} from "../../plot/brush";
 import {columnOf, type Columns} from "../../plot/data/columns";
@@ -20,6 +21,7 @@ import {Choose, CopyButton, FilterChoice, Folded, readFilter, ScaleChoice, scale
 import {brushedRanges, pointsYaml} from "../../plot/data/search_next";
 import type {ExperimentPageProps} from "../page_props";
 
+const headingLetters = 18;
 const tableRows = 50;
 const mostPoints = 20;
 
@@ -233,6 +235,10 @@ function Brushing({experiment, query, columns, model, flipped, flip, reorder, or
 
 function KeptTable({experiment, model, rows}: {experiment: number; model: ParallelModel; rows: readonly number[]}) {
     const selection = selectionOf(experiment);
+    const told = toldApart(
+        model.axes.map((axis) => axis.label),
+        headingLetters,
+    );
     return (
         <div class="plot-twin" tabIndex={0} role="region" aria-label={t("plot.parallel.table")}>
             <table>
@@ -241,7 +247,7 @@ function KeptTable({experiment, model, rows}: {experiment: number; model: Parall
                         <th scope="col">{t("plot.column.trial")}</th>
                         {[...model.axes].reverse().map((axis) => (
                             <th scope="col" key={axis.name} title={axis.label}>
-                                <span class="plot-cut">{axis.label}</span>
+                                <span class="plot-cut">{told.get(axis.label)!.own}</span>
                             </th>
                         ))}
                     </tr>

@@ -3,7 +3,7 @@ import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Explanation} from "../../api/shapes";
 import {useResource} from "../../state/resource";
 import {selectionOf} from "../../state/selection";
-import {t} from "../../i18n/texts";
+import {t, tWord} from "../../i18n/texts";
 import {formatTime} from "../../i18n/format";
 import {Link} from "../../design/link";
 import {Empty, View} from "../../design/states";
@@ -73,7 +73,7 @@ function LadderView({ladder, experiment, query}: ExperimentPageProps & {ladder: 
                 experiment={experiment.id}
                 height={() => ladderHeight(ladder)}
                 minWidth={minWidthOf(ladder.brackets.length * 240 + 100)}
-                make={(size, current) => ladderFigure(ladder, {unit: experiment.unit}, size, current)}
+                make={(size, current) => ladderFigure(ladder, {unit: tWord("unit", experiment.unit)}, size, current)}
                 deps={[ladder, experiment.unit]}
                 controls={<Legend entries={entries} />}
             />

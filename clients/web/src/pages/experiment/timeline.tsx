@@ -10,6 +10,7 @@ import {Plot, useLook, type PointerUse} from "../../plot/drawing/frame";
 import {plotPace} from "../../plot/history_figure";
 import {Legend} from "../../plot/drawing/legend";
 import {useChosen} from "../../plot/page_parts";
+import {isLane, withLanes} from "../../plot/timeline_lanes";
 import {OUTCOMES, timelineFigure, timelineHeight, type Timeline, type TimelineFigure} from "../../plot/timeline";
 import type {ExperimentPageProps} from "../page_props";
 
@@ -30,7 +31,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                         <p>{t("plot.timeline.none_text")}</p>
                     </Empty>
                 ) : (
-                    <TimelineView experiment={experiment} query={query} captured={[]} timeline={data} />
+                    <TimelineView experiment={experiment} query={query} captured={[]} timeline={withLanes(data)} />
                 )
             }
         </View>
@@ -106,7 +107,9 @@ function TimelineView({experiment, query, timeline}: ExperimentPageProps & {time
                                     colour: theme.states[outcome]!,
                                     text: t(`plot.timeline.is_${outcome}`),
                                 })),
-                                {shape: "hatch", colour: theme.rule, text: t("plot.timeline.is_idle")},
+                                ...(timeline.slots.every(isLane)
+                                    ? []
+                                    : [{shape: "hatch" as const, colour: theme.rule, text: t("plot.timeline.is_idle")}]),
                                 ...(timeline.slots.some((slot) => slot.taken > 0)
                                     ? [{shape: "square" as const, colour: theme.faint, text: t("plot.timeline.is_taken")}]
                                     : []),

@@ -3,7 +3,7 @@ import {change} from "../../api/client";
 import type {Quota, Workspace} from "../../api/types";
 import {useResource} from "../../state/resource";
 import {t, type TextKey} from "../../i18n/texts";
-import {formatFixed, formatNumber} from "../../i18n/format";
+import {formatBytes, formatFixed, formatNumber} from "../../i18n/format";
 import {ask} from "../../design/dialog";
 import {View} from "../../design/states";
 import type {PageProps} from "../page_props";
@@ -20,12 +20,15 @@ const labels: Readonly<Record<keyof Quota, TextKey>> = {
 };
 const limits = Object.entries(labels) as readonly (readonly [keyof Quota, TextKey])[];
 
-/// Hours have two decimals, all others are whole numbers.
-const usedText = (used: number) => (Number.isInteger(used) ? formatNumber(used) : formatFixed(used, 2));
+/// Hours have two decimals.
+function amountOf(name: keyof Quota, value: number): string {
+    if (name === "max_context_bytes") return formatBytes(value);
+    return Number.isInteger(value) ? formatNumber(value) : formatFixed(value, 2);
+}
 
-function Limit({used, limit}: {readonly used: number | null; readonly limit: number | null}) {
-    if (used === null) return <>{limit === null ? t("settings.quota_none") : formatNumber(limit)}</>;
-    return <>{limit === null ? usedText(used) : t("settings.quota_of", {used: usedText(used), limit: formatNumber(limit)})}</>;
+function Limit({name, used, limit}: {readonly name: keyof Quota; readonly used: number | null; readonly limit: number | null}) {
+    if (used === null) return <>{limit === null ? t("settings.quota_none") : amountOf(name, limit)}</>;
+    return <>{limit === null ? amountOf(name, used) : t("settings.quota_of", {used: amountOf(name, used), limit: amountOf(name, limit)})}</>;
 }
 
 export default function Workspaces(_: PageProps) {
@@ -99,7 +102,7 @@ export default function Workspaces(_: PageProps) {
                                         <td class="number">{formatNumber(each.experiments)}</td>
                                         {limits.map(([key]) => (
                                             <td key={key} class="number">
-                                                <Limit used={each.used[key]} limit={each.quota[key]} />
+                                                <Limit name={key} used={each.used[key]} limit={each.quota[key]} />
                                             </td>
                                         ))}
                                         <td>{each.creator}</td>

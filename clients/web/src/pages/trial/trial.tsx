@@ -29,15 +29,15 @@ const tensorboard = "ml/output/tensorboard";
 const loadCurves = () => import("../plot_pages").then((pages) => ({default: pages.TrialCurves}));
 
 /// The numbers behind the decision, as a small table.
-function Numbers({reason, metric, trial}: {reason: Reason; metric: string; trial: Trial}) {
+function Numbers({reason, metric, unit, trial}: {reason: Reason; metric: string; unit: string; trial: Trial}) {
     const cutoff = reason.cutoff;
     const rows: [string, string][] = [[metric, formatNumber(trial.metric)]];
     if (reason.rank !== undefined && reason.rank !== null)
         rows.push([t("why_table.rank"), reason.size ? t("why_table.rank_of", {rank: reason.rank + 1, size: reason.size}) : String(reason.rank + 1)]);
     if (cutoff !== undefined && cutoff !== null) rows.push([t("why_table.cutoff"), formatNumber(cutoff)]);
     if (reason.keep !== undefined && reason.keep !== null) rows.push([t("why_table.keep"), formatNumber(reason.keep)]);
-    if (reason.rung !== undefined && reason.rung !== null) rows.push([t("column.rung"), String(reason.rung)]);
-    if (reason.bracket !== undefined && reason.bracket !== null) rows.push([t("column.bracket"), String(reason.bracket)]);
+    if (reason.at !== undefined && reason.at !== null) rows.push([t("column.rung"), amount(reason.at, unit)]);
+    if (reason.bracket) rows.push([t("column.bracket"), String(reason.bracket)]);
     return (
         <dl class="numbers">
             {rows.map(([label, value]) => (
@@ -58,12 +58,21 @@ function Why({experiment, trial, explanation}: {experiment: Experiment; trial: T
             <h2 class="unseen">{t("trial.why")}</h2>
             <p class="why-text">{open && explanation.now ? explanation.now : reason || explanation.reason.text}</p>
             {open && explanation.next && <p class="muted">{t("trial.then", {next: explanation.next})}</p>}
-            <Numbers reason={explanation.reason} metric={experiment.metric} trial={trial} />
+            <Numbers reason={explanation.reason} metric={experiment.metric} unit={explanation.unit} trial={trial} />
         </section>
     );
 }
 
-function Attempts({experiment, trial, explanation, now}: {experiment: Experiment; trial: Trial; explanation: Explanation; now: number}) {
+interface AttemptsProps {
+    readonly experiment: Experiment;
+    readonly trial: Trial;
+    readonly explanation: Explanation;
+    readonly now: number;
+    /// Its search has no workers.
+    readonly external: boolean;
+}
+
+function Attempts({experiment, trial, explanation, now, external}: AttemptsProps) {
     const workers = useResource<Worker[]>("workers#names", {read: (_, signal) => readWorkers(signal)});
     const names = new Map((workers.data ?? []).map((each) => [each.id, each.name]));
     const attempts = attemptsOf(explanation.history);
@@ -106,7 +115,7 @@ function Attempts({experiment, trial, explanation, now}: {experiment: Experiment
                                     </Link>
                                 </td>
                                 <td>
-                                    {each.places.length === 0
+                                    {each.places.length === 0 || external
                                         ? "–"
                                         : each.places.map(({worker, slots}, rank) => (
                                               <span class="place-of-rank nowrap" key={rank}>
@@ -174,7 +183,15 @@ export default function TrialPage({experiment, query, captured}: ExperimentPageP
                                     <h2>{t("trial.attempts")}</h2>
                                 </div>
                                 <View resource={explanation} rows={3}>
-                                    {(told) => <Attempts experiment={experiment} trial={data} explanation={told} now={now} />}
+                                    {(told) => (
+                                        <Attempts
+                                            experiment={experiment}
+                                            trial={data}
+                                            explanation={told}
+                                            now={now}
+                                            external={config.data?.["workers"] === "external"}
+                                        />
+                                    )}
                                 </View>
                             </section>
                         </div>

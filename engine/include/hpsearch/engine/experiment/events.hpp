@@ -321,7 +321,8 @@ struct LengthReached {
   friend std::string problem_with(const EventChecks& checks, const LengthReached& event);
 };
 
-/// The trial waits at a rung (Why::waits_at_rung), or because its experiment is paused (Why::user).
+/// The trial waits at a rung (Why::waits_at_rung), or because its experiment is paused (Why::user,
+/// Why::paused_itself).
 struct TrialPaused {
   static constexpr const char* type = "trial_paused";
   ExperimentId experiment;
