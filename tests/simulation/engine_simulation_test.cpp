@@ -12,16 +12,14 @@
 
 #include "engine/sampler_names.hpp"
 #include "engine/test_cluster.hpp"
+#include "simulation/from_environment.hpp"
 #include "simulation/invariants.hpp"
 #include "simulation/search_spaces.hpp"
 
 namespace hpsearch::engine {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+using simulation::from_environment;
 
 /// One random life of a cluster.
 class Life {

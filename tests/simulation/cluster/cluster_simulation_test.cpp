@@ -8,14 +8,10 @@
 
 #include "hpsearch/io/net/log.hpp"
 #include "simulation/cluster/cluster.hpp"
+#include "simulation/from_environment.hpp"
 
 namespace hpsearch::simulation {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 TEST(ClusterSimulation, KeepsItsPromisesForEverySeed) {
   net::set_log_level("error");

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -16,15 +15,12 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "simulation/cluster/nodes/search_on_disk.hpp"
+#include "simulation/from_environment.hpp"
 #include "simulation/search_spaces.hpp"
 
 namespace hpsearch::simulation {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 struct Search {
   const char* name;
   std::function<Value(int trials)> config;
