@@ -13,6 +13,7 @@
 #include "hpsearch/proto/api/daemon.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 #include "hpsearch/proto/wire/version.hpp"
 
 namespace hpsearch::daemon {
@@ -32,7 +33,7 @@ void health(RequestContext& context, Call call) {
     health.status = "degraded";
   }
   if (!storage.why.empty()) {
-    health.why = storage.why;
+    health.why = sentences::stored_in(call.language(), storage.why);
   }
   call.reply(with(200, health));
 }
@@ -73,7 +74,7 @@ void version(RequestContext& context, Call call) {
 }
 
 void status(RequestContext& context, Call call) {
-  HttpResponse response = with(200, status_now(context, call.caller.scope));
+  HttpResponse response = with(200, status_now(context, call.caller.scope, call.language()));
   if (context.runtime.stalled()) {
     call.reply(response);  // The answer shows the reason at once; its lsn shows whether it is durable.
   } else {
@@ -270,7 +271,7 @@ constexpr Route daemon_table[] = {
 
 }  // namespace
 
-Value status_now(const RequestContext& context, const Scope& scope) {
+Value status_now(const RequestContext& context, const Scope& scope, Language language) {
   const auto& experiments = context.runtime.engine().experiments();
   const auto counted = scope.is_all()
                            ? static_cast<std::ptrdiff_t>(experiments.size())
@@ -294,7 +295,8 @@ Value status_now(const RequestContext& context, const Scope& scope) {
   status.commits = store.commits;
   status.events = store.events;
   status.experiments = static_cast<std::uint64_t>(counted);
-  status.storage = {storage.state, storage.free_bytes, storage.total_bytes, storage.why};
+  status.storage = {storage.state, storage.free_bytes, storage.total_bytes,
+                    sentences::stored_in(language, storage.why)};
   for (const auto& kind : context.runtime.registry()) {
     status.searchers.emplace_back(kind.name);
   }
