@@ -67,14 +67,16 @@ constexpr Known known_sentences[] = {
     Phrase<0>{"no trial came to anything", "没有试验得出结果"},
     Phrase<2>{"no trial was trained to the full length of {0}, the longest to {1}",
               "没有试验训练到 {0} 的完整长度，最长训练到 {1}"},
-    Phrase<2>{"{0} trials reported their hyperparameters as invalid, and only {1} may be replaced; exclude such "
-              "combinations from the space",
-              "{0} 个试验报告其超参数无效，而最多只能替换 {1} 个；请从空间中排除这样的组合"},
+    Phrase<2>{
+        "{0} trials reported their hyperparameters as invalid, and only {1} may be replaced; exclude such "
+        "combinations from the space",
+        "{0} 个试验报告其超参数无效，而最多只能替换 {1} 个；请从空间中排除这样的组合"},
     Phrase<2>{"the space is exhausted: all its configurations were tried, in {0}; {1} were asked for",
               "空间已用尽：其所有配置都已试过，共 {0}；要求 {1} 个"},
-    Phrase<2>{"the space is exhausted: no draw is another configuration than those tried, in {0}; {1} were asked "
-              "for",
-              "空间已用尽：抽取不到未试过的配置，共 {0}；要求 {1} 个"},
+    Phrase<2>{
+        "the space is exhausted: no draw is another configuration than those tried, in {0}; {1} were asked "
+        "for",
+        "空间已用尽：抽取不到未试过的配置，共 {0}；要求 {1} 个"},
     Phrase<2>{"{0} ({1} of them invalid)", "{0}（其中 {1} 个无效）"},
     Phrase<1>{"its first trials reached their lengths, and every {0} that they reported was NaN or infinite",
               "首批试验达到了各自的长度，而它们报告的每个 {0} 都是 NaN 或无穷"},
@@ -90,9 +92,10 @@ constexpr Known known_sentences[] = {
     Phrase<2>{"of an earlier search, rank {0} of {1}", "来自先前的搜索，{1} 个中的第 {0} 名"},
     Phrase<0>{"no result is a number", "没有结果是数值"},
     Phrase<0>{"the model found no new configuration", "模型没有找到新的配置"},
-    Phrase<4>{"is {0} times as likely among the best {1} of {2} results at {3} as among the others; drawn near a "
-              "result of an earlier search",
-              "在 {3} 处 {2} 个结果中最好的 {1} 个里的可能性是其余的 {0} 倍；在先前搜索的结果附近抽取"},
+    Phrase<4>{
+        "is {0} times as likely among the best {1} of {2} results at {3} as among the others; drawn near a "
+        "result of an earlier search",
+        "在 {3} 处 {2} 个结果中最好的 {1} 个里的可能性是其余的 {0} 倍；在先前搜索的结果附近抽取"},
     Phrase<4>{"is {0} times as likely among the best {1} of {2} results at {3} as among the others",
               "在 {3} 处 {2} 个结果中最好的 {1} 个里的可能性是其余的 {0} 倍"},
 
@@ -137,16 +140,18 @@ constexpr Known known_sentences[] = {
     Phrase<2>{"its steps count from 0, and the last of {0} is {1}: they are counted from 1. Report what was "
               "trained in all, epoch + 1",
               "它的步数从 0 开始，{0}的最后一步是 {1}：按从 1 开始计算。请报告已训练的总量，即 epoch + 1"},
-    Phrase<4>{"its program ended well at {0}, and it was to train up to {1}: what it reported there counts at "
-              "every length. If your program trains {2}, set searcher.max_length: {3}",
-              "其程序在 {0} 处正常结束，而它应训练到 {1}：它在那里报告的结果适用于每个长度。如果您的程序训练 "
-              "{2}，请设置 searcher.max_length: {3}"},
+    Phrase<4>{
+        "its program ended well at {0}, and it was to train up to {1}: what it reported there counts at "
+        "every length. If your program trains {2}, set searcher.max_length: {3}",
+        "其程序在 {0} 处正常结束，而它应训练到 {1}：它在那里报告的结果适用于每个长度。如果您的程序训练 "
+        "{2}，请设置 searcher.max_length: {3}"},
 
     // Workers, slots and queues.
     Phrase<0>{"requested by an operator", "应操作员要求"},
-    Phrase<2>{"{0} trials of {1} experiments failed there one after another, each within a minute and without a "
-              "report, and then worked on other workers",
-              "{1} 个实验的 {0} 个试验在此接连失败，每个都在一分钟内且没有报告，之后在其他工作节点上正常"},
+    Phrase<2>{
+        "{0} trials of {1} experiments failed there one after another, each within a minute and without a "
+        "report, and then worked on other workers",
+        "{1} 个实验的 {0} 个试验在此接连失败，每个都在一分钟内且没有报告，之后在其他工作节点上正常"},
     Phrase<1>{"in use by {0}", "被{0}占用"},
     Phrase<1>{"promised to {0}, which waits", "已预留给等待中的{0}"},
     Phrase<2>{"search {0} (process {1})", "搜索 {0}（进程 {1}）"},
@@ -161,9 +166,10 @@ constexpr Known known_sentences[] = {
               "{0} 中没有剩余空间；有空间后守护进程会自动恢复"},
     Phrase<3>{"the disk is almost full ({0} of {1} are left at {2}); end experiments to free space",
               "磁盘几乎已满（{2} 处 {1} 中剩余 {0}）；请结束实验以释放空间"},
-    Phrase<3>{"the disk is nearly full ({0} of {1} are left at {2}); new experiments are accepted again when there "
-              "is space",
-              "磁盘接近已满（{2} 处 {1} 中剩余 {0}）；有空间后会重新接受新实验"},
+    Phrase<3>{
+        "the disk is nearly full ({0} of {1} are left at {2}); new experiments are accepted again when there "
+        "is space",
+        "磁盘接近已满（{2} 处 {1} 中剩余 {0}）；有空间后会重新接受新实验"},
     Phrase<0>{"nothing was measured yet", "尚未测量任何内容"},
 };
 
@@ -185,8 +191,8 @@ std::optional<std::array<std::string_view, 10>> holes_of(std::string_view form, 
     const std::string_view behind = form.substr(0, hole);
     const bool is_last = hole == std::string_view::npos;
     const bool ends_so = text.size() > behind.size() && text.ends_with(behind);
-    const std::size_t end = is_last ? (ends_so ? text.size() - behind.size() : std::string_view::npos)
-                                    : text.find(behind, 1);
+    const std::size_t end =
+        is_last ? (ends_so ? text.size() - behind.size() : std::string_view::npos) : text.find(behind, 1);
     if (end == std::string_view::npos) {
       return std::nullopt;
     }

@@ -43,9 +43,8 @@ struct Phrase {
         return false;
       }
       if (form[i] == '{') {
-        const std::size_t hole = i + 2 < form.size() && form[i + 2] == '}'
-                                     ? static_cast<std::size_t>(form[i + 1] - '0')
-                                     : holes;
+        const std::size_t hole =
+            i + 2 < form.size() && form[i + 2] == '}' ? static_cast<std::size_t>(form[i + 1] - '0') : holes;
         if (hole >= holes) {
           return false;
         }
