@@ -32,7 +32,7 @@ def texts_of(root):
 
 def sentences(source):
     """The English forms of the table."""
-    return [joined(found) for found in re.findall(r'Phrase<\d+>\{((?:"(?:[^"\\\n]|\\.)*"\s*)+),', source)]
+    return [joined(found) for found in re.findall(r'Phrase<\d+>\{\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+),', source)]
 
 
 def is_made(part, texts, begin="", literals=MOST_LITERALS):
