@@ -25,7 +25,7 @@ struct TopicName {
   Kind kind = Kind::cluster;
   engine::ExperimentId experiment{};  ///< For kinds with an experiment.
   Scope scope{};                   ///< For the other kinds: the scope of its followers. Not part of its text.
-  sentences::Language language{};  ///< Of the sentences for its followers. Not part of its text.
+  sentences::Language language{};  ///< In which its followers get sentences. Not part of its text.
 
   [[nodiscard]] std::string text() const;
   friend auto operator<=>(const TopicName&, const TopicName&) = default;

@@ -11,11 +11,11 @@ namespace {
 class Languages : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(daemon_
-                  .ask("POST", "/api/v1/experiments",
-                       R"({"config":)" + engine::compact_json(small_search(2)) + "}")
-                  .status,
-              201U);
+    ASSERT_EQ(
+        daemon_
+            .ask("POST", "/api/v1/experiments", R"({"config":)" + engine::compact_json(small_search(2)) + "}")
+            .status,
+        201U);
   }
   DaemonFixture::Answer get(const std::string& target, const std::string& language = "") {
     return daemon_.ask("GET", target, "", accept(language));

@@ -113,8 +113,14 @@ TEST(ChineseWaits, Workers) {
   EXPECT_MESSAGE(waits(WaitForWorker{big}));
   EXPECT_MESSAGE(waits(WaitForRelease{{}, 1, 2}));
   EXPECT_MESSAGE(waits(WaitForGang{{4, 2, WantedWorkers{"big", {}}}, 2, 2, 1}));
-  EXPECT_MESSAGE(waits(WaitForFreeSlots{
-      0, 3, 0, 0, 1, std::nullopt, {{2, "in use by search lr (process 12)"}, {1, "promised to x, which waits"}}}));
+  EXPECT_MESSAGE(
+      waits(WaitForFreeSlots{0,
+                             3,
+                             0,
+                             0,
+                             1,
+                             std::nullopt,
+                             {{2, "in use by search lr (process 12)"}, {1, "promised to x, which waits"}}}));
   EXPECT_MESSAGE(waits(WaitForTime{Duration::seconds(2'420), 12, "gpu-17", Duration::seconds(1'980)}));
   EXPECT_MESSAGE(why_experiment_waits(
       Wait(WaitForRetry{TrialNumber(7), 2, "gpu-7", "no such image", Duration::seconds(8)}), chinese));
@@ -150,19 +156,23 @@ TEST(ChineseExplanations, Next) {
 TEST(StoredSentence, IsKnownWithWhatItHolds) {
   const auto stored = [](std::string_view text) { return stored_in(chinese, text); };
   EXPECT_MESSAGE(stored("canceled by a user"));
-  EXPECT_MESSAGE(stored("every trial failed; the last: exit status 1: no data; it failed twice in the same way "
-                        "before its first report"));
-  EXPECT_MESSAGE(stored("the space is exhausted: all its configurations were tried, in 3 trials (1 of them "
-                        "invalid); 5 were asked for; no trial was trained to the full length of 9 epochs, the "
-                        "longest to 1 epoch"));
-  EXPECT_MESSAGE(stored("its program ended well at 3 epochs, and it was to train up to 9 epochs: what it "
-                        "reported there counts at every length. If your program trains 3 epochs, set "
-                        "searcher.max_length: {epochs: 3}"));
+  EXPECT_MESSAGE(
+      stored("every trial failed; the last: exit status 1: no data; it failed twice in the same way "
+             "before its first report"));
+  EXPECT_MESSAGE(
+      stored("the space is exhausted: all its configurations were tried, in 3 trials (1 of them "
+             "invalid); 5 were asked for; no trial was trained to the full length of 9 epochs, the "
+             "longest to 1 epoch"));
+  EXPECT_MESSAGE(
+      stored("its program ended well at 3 epochs, and it was to train up to 9 epochs: what it "
+             "reported there counts at every length. If your program trains 3 epochs, set "
+             "searcher.max_length: {epochs: 3}"));
   EXPECT_MESSAGE(stored("trial 4 reached budget.target with val acc 0.9"));
 }
 
 TEST(StoredSentence, LinesOfALogStay) {
-  EXPECT_EQ(stored_in(chinese, "exit status 1\nTraceback\nexit status 1"), "退出码 1\nTraceback\nexit status 1");
+  EXPECT_EQ(stored_in(chinese, "exit status 1\nTraceback\nexit status 1"),
+            "退出码 1\nTraceback\nexit status 1");
 }
 
 TEST(StoredSentence, OtherTextsStay) {

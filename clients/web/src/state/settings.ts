@@ -24,7 +24,7 @@ const oneOf = <T extends string>(text: string | null, values: readonly T[], othe
 
 export const theme = signal<Theme>(oneOf(stored("theme"), ["system", "light", "dark"], "system"));
 const firstLanguage = (): Language => oneOf(stored("language"), ["en", "zh-CN"], navigator.language.toLowerCase().startsWith("zh") ? "zh-CN" : "en");
-/// Of the pages, and of the sentences that the daemon sends. All tabs have the same one: they share its stream.
+/// The language of the pages and of the sentences that the daemon sends. All tabs have the same one: they share its stream.
 export const language = signal(firstLanguage());
 addEventListener("storage", () => {
     language.value = firstLanguage();
