@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/proto/sentences/phrase.hpp"
@@ -202,6 +204,14 @@ std::optional<std::array<std::string_view, 10>> holes_of(std::string_view form, 
   return holes;
 }
 
+/// Members of events that are sentences, and those that have such members.
+constexpr std::array<std::string_view, 5> sentence_names{"detail", "message", "reason", "text", "why"};
+constexpr std::array<std::string_view, 3> part_names{"exit", "reason", "report"};
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// "9 epochs" as an amount, "3 trials" as a count; otherwise another sentence, or the text itself.
 std::string hole_in_chinese(std::string_view text) {
   const std::size_t blank = text.find(' ');
@@ -242,6 +252,31 @@ std::string stored_in(Language language, std::string_view stored) {
     }
   }
   return std::string(stored);
+}
+
+engine::Value::Map sentences_in(Language language, const engine::Value::Map& event) {
+  engine::Value::Map changed;
+  if (language == Language::english) {
+    return changed;
+  }
+  for (const auto& [name, value] : event) {
+    if (const std::string* text = value.as_text(); text != nullptr && is_one_of(sentence_names, name)) {
+      if (std::string now = stored_in(language, *text); now != *text) {
+        changed[name] = std::move(now);
+      }
+    } else if (const engine::Value::Map* part = value.as_map();
+               part != nullptr && is_one_of(part_names, name)) {
+      engine::Value::Map whole = *part;
+      const engine::Value::Map inside = sentences_in(language, *part);
+      for (const auto& [inner, now] : inside) {
+        whole[inner] = now;
+      }
+      if (!inside.empty()) {
+        changed[name] = std::move(whole);
+      }
+    }
+  }
+  return changed;
 }
 
 }  // namespace hpsearch::sentences

@@ -217,7 +217,8 @@ bool has_sentences(const Operation& about) {
       api::schema_of<api::Worker>,      api::schema_of<api::WorkerPage>,
       api::schema_of<api::SlotPage>,    api::schema_of<api::Utilization>,
       api::schema_of<api::Queue>,       api::schema_of<api::QueueList>,
-      api::schema_of<api::Status>,      api::schema_of<api::Health>};
+      api::schema_of<api::Status>,      api::schema_of<api::Health>,
+      api::schema_of<api::EventPage>};
   return about.id == "stream_changes" ||
          std::find(std::begin(answers), std::end(answers), about.answer) != std::end(answers);
 }
@@ -225,7 +226,9 @@ bool has_sentences(const Operation& about) {
 /// Answers with sentences name their language, so that no cache gives them to readers of another one.
 /// Refusals are in English.
 void name_language(const Route& route, Call& call) {
-  if (!has_sentences(route.about)) {
+  const bool streams_events =  // As they are stored.
+      route.about.answer == api::schema_of<api::EventPage> && wants_stream(call.request);
+  if (!has_sentences(route.about) || streams_events) {
     return;
   }
   call.reply = [language = call.language(), reply = std::move(call.reply)](net::HttpResponse response) {

@@ -150,41 +150,40 @@ void events(RequestContext& context, Call call) {
     stream_events(context, call, *selection, *after);
     return;
   }
-  context.read(call,
-               [reply = call.reply, start = *after, most = std::min(*limit, most_events_at_once),
-                wanted = *selection](EventStore& store) -> Committer::Then {
-                 std::string list;
-                 std::uint64_t listed = 0;
-                 std::uint64_t last = std::min(start, store.last_lsn().number());
-                 std::uint64_t looked_at = 0;
-                 const auto is_enough = [&] {
-                   return listed == most || list.size() >= enough_bytes_of_events;
-                 };
-                 while (!is_enough() && looked_at < most_events_looked_at) {
-                   const auto some = store.read(engine::Lsn(last), most_events_read_at_once);
-                   if (!some) {
-                     return [reply, error = some.error()] { reply(failure(error)); };
-                   }
-                   if (some->empty()) {
-                     break;
-                   }
-                   for (const engine::Event& event : *some) {
-                     if (is_enough()) {
-                       break;
-                     }
-                     last = event.lsn.number();
-                     ++looked_at;
-                     if (wanted.takes(event)) {
-                       list.append(list.empty() ? "" : ",").append(engine::compact_json(shown(event)));
-                       ++listed;
-                     }
-                   }
-                 }
-                 HttpResponse response;
-                 response.status = 200;
-                 response.body = "{\"events\":[" + list + "],\"last_lsn\":" + std::to_string(last) + "}\n";
-                 return [reply, response = std::move(response)] { reply(response); };
-               });
+  context.read(
+      call,
+      [reply = call.reply, start = *after, most = std::min(*limit, most_events_at_once), wanted = *selection,
+       language = call.language()](EventStore& store) -> Committer::Then {
+        std::string list;
+        std::uint64_t listed = 0;
+        std::uint64_t last = std::min(start, store.last_lsn().number());
+        std::uint64_t looked_at = 0;
+        const auto is_enough = [&] { return listed == most || list.size() >= enough_bytes_of_events; };
+        while (!is_enough() && looked_at < most_events_looked_at) {
+          const auto some = store.read(engine::Lsn(last), most_events_read_at_once);
+          if (!some) {
+            return [reply, error = some.error()] { reply(failure(error)); };
+          }
+          if (some->empty()) {
+            break;
+          }
+          for (const engine::Event& event : *some) {
+            if (is_enough()) {
+              break;
+            }
+            last = event.lsn.number();
+            ++looked_at;
+            if (wanted.takes(event)) {
+              list.append(list.empty() ? "" : ",").append(engine::compact_json(shown(event, language)));
+              ++listed;
+            }
+          }
+        }
+        HttpResponse response;
+        response.status = 200;
+        response.body = "{\"events\":[" + list + "],\"last_lsn\":" + std::to_string(last) + "}\n";
+        return [reply, response = std::move(response)] { reply(response); };
+      });
 }
 
 void describe_api(RequestContext&, Call call) {

@@ -7,13 +7,13 @@
 #include "daemon/http/column_read.hpp"
 #include "daemon/http/http_pages.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/streams/event_selection.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
-#include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/proto/views/trial_order.hpp"
 
 namespace hpsearch::daemon {
@@ -214,15 +214,15 @@ void explain(RequestContext& context, Call call) {
       engine::explain(**record, call.trial(), context.runtime.engine().workers(), context.runtime.now());
   api::Explanation now = api::explanation_of(**record, call.trial(), explanation, call.language());
   context.read(call,
-               [reply = call.reply, now = std::move(now), id = call.experiment(),
-                number = call.trial()](EventStore& store) -> Committer::Then {
+               [reply = call.reply, now = std::move(now), id = call.experiment(), number = call.trial(),
+                language = call.language()](EventStore& store) -> Committer::Then {
                  const auto events = store.history(id, number);
                  if (!events) {
                    return [reply, error = events.error()] { reply(failure(error)); };
                  }
                  api::Explanation answer = now;
                  for (const engine::Event& event : *events) {
-                   answer.history.push_back({proto::to_value(event)});
+                   answer.history.push_back({shown(event, language)});
                  }
                  HttpResponse response = with(200, answer);
                  return [reply, response = std::move(response)] { reply(response); };

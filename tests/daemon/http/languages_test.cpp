@@ -67,8 +67,12 @@ TEST_F(Languages, SentencesOfTheStoreAreTranslatedWhenTheyAreShown) {
   ASSERT_EQ(daemon_.ask("POST", "/api/v1/experiments/1/cancel").status, 200U);
   EXPECT_EQ(get("/api/v1/experiments/1", "zh").at("reason"), "\"被用户取消\"");
   EXPECT_EQ(get("/api/v1/experiments/1").at("reason"), "\"canceled by a user\"");
-  EXPECT_NE(get("/api/v1/events", "zh").text.find("canceled by a user"), std::string::npos)
-      << "events are as they are stored";
+  const auto chinese = get("/api/v1/events?type=experiment_ended", "zh");
+  EXPECT_NE(chinese.text.find(R"("reason":"canceled by a user")"), std::string::npos) << chinese.text;
+  EXPECT_NE(chinese.text.find(R"("translated":{"reason":"被用户取消"})"), std::string::npos) << chinese.text;
+  const auto english = get("/api/v1/events?type=experiment_ended");
+  EXPECT_NE(english.text.find(R"("reason":"canceled by a user")"), std::string::npos) << english.text;
+  EXPECT_EQ(english.text.find("translated"), std::string::npos) << english.text;
 }
 
 TEST_F(Languages, RefusalsAreInEnglish) {
@@ -79,7 +83,7 @@ TEST_F(Languages, RefusalsAreInEnglish) {
 }
 
 TEST_F(Languages, AnswersWithoutSentencesHaveNone) {
-  for (const char* target : {"/version", "/api/v1/experiments/1/config", "/api/v1/events"}) {
+  for (const char* target : {"/version", "/api/v1/experiments/1/config", "/api/v1/searchers"}) {
     const auto answer = get(target, "zh");
     EXPECT_EQ(answer.header("Content-Language"), "") << target;
     EXPECT_EQ(answer.header("Vary"), "") << target;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/sentences/explanation.hpp"
 #include "hpsearch/proto/sentences/reason.hpp"
 #include "hpsearch/proto/sentences/stored_sentence.hpp"
@@ -180,6 +181,19 @@ TEST(StoredSentence, OtherTextsStay) {
     EXPECT_EQ(stored_in(chinese, text), text);
   }
   EXPECT_EQ(stored_in(Language::english, "canceled by a user"), "canceled by a user");
+}
+
+TEST(StoredSentence, EventsHaveTheirChangedMembersWhole) {
+  const Value::Map event{
+      {"type", "trial_ended"},
+      {"hparams", Value::Map{{"why", "canceled by a user"}}},
+      {"why", "out of luck"},
+      {"reason", Value::Map{{"why", "early_exit"}, {"detail", "exit status 1"}, {"rank", 3}}},
+      {"report", Value::Map{{"type", "exit"}, {"message", "ended by signal 11"}, {"code", 11}}}};
+  EXPECT_EQ(compact_json(Value(sentences_in(chinese, event))),
+            R"({"reason":{"detail":"退出码 1","rank":3,"why":"early_exit"},)"
+            R"("report":{"code":11,"message":"被信号 11 结束","type":"exit"}})");
+  EXPECT_TRUE(sentences_in(Language::english, event).empty());
 }
 
 }  // namespace
