@@ -11,6 +11,7 @@
 #include "hpsearch/engine/experiment/best_trial.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/learnt.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 
 namespace hpsearch::api {
 
@@ -18,6 +19,7 @@ using engine::Cardinality;
 using engine::ExperimentRecord;
 using engine::TrialRecord;
 using engine::TrialState;
+using sentences::Language;
 
 namespace {
 
@@ -82,22 +84,23 @@ std::optional<double> progress_of(const ExperimentRecord& experiment) {
   return experiment.state == engine::ExperimentState::completed ? 1.0 : experiment.searcher->progress();
 }
 
-std::vector<Note> notes_of(const ExperimentRecord& experiment) {
+std::vector<Note> notes_of(const ExperimentRecord& experiment, Language language) {
   std::vector<Note> notes;
   for (const engine::ExperimentNote& note : experiment.notes) {
-    notes.push_back({note.trial, note.attempt, note.attempts, note.about, note.text});
+    notes.push_back(
+        {note.trial, note.attempt, note.attempts, note.about, sentences::stored_in(language, note.text)});
   }
   return notes;
 }
 
-void fill_summary(const ExperimentRecord& experiment, ExperimentSummary& summary) {
+void fill_summary(const ExperimentRecord& experiment, Language language, ExperimentSummary& summary) {
   const auto or_default = [](const std::string& word) { return word.empty() ? "default" : word; };
   const engine::SearcherConfig& searcher = experiment.config.searcher;
   summary.id = experiment.id;
   summary.name = experiment.config.name;
   summary.state = experiment.state;
   summary.archived = experiment.archived;
-  summary.reason = experiment.reason;
+  summary.reason = sentences::stored_in(language, experiment.reason);
   summary.progress = progress_of(experiment);
   summary.searcher = searcher.name;
   summary.metric = searcher.metric;
@@ -110,7 +113,8 @@ void fill_summary(const ExperimentRecord& experiment, ExperimentSummary& summary
   summary.trials_total = experiment.trials.size();
   summary.best = best_of(experiment);
   if (const engine::FailureCauses::Cause* cause = experiment.failure_causes.most_common()) {
-    summary.common_failure = CommonFailure{cause->attempts, cause->trial, cause->why};
+    summary.common_failure =
+        CommonFailure{cause->attempts, cause->trial, sentences::stored_in(language, cause->why)};
   }
   summary.created_at = seconds(experiment.created_at);
   summary.ended_at =
@@ -139,15 +143,15 @@ ProgramChange program_change(const engine::ProgramChange& program) {
           program.context_bytes, program.changed, seconds(program.at)};
 }
 
-ExperimentSummary summary_of(const ExperimentRecord& experiment) {
+ExperimentSummary summary_of(const ExperimentRecord& experiment, Language language) {
   ExperimentSummary summary;
-  fill_summary(experiment, summary);
+  fill_summary(experiment, language, summary);
   return summary;
 }
 
-Experiment detail_of(const ExperimentRecord& experiment, engine::Instant now) {
+Experiment detail_of(const ExperimentRecord& experiment, engine::Instant now, Language language) {
   Experiment detail;
-  fill_summary(experiment, detail);
+  fill_summary(experiment, language, detail);
   detail.context_directory = experiment.context_directory;
   detail.context_digest = experiment.context_digest;
   detail.context_bytes = experiment.context_bytes;
@@ -158,7 +162,7 @@ Experiment detail_of(const ExperimentRecord& experiment, engine::Instant now) {
     detail.git = GitState{experiment.git->commit, experiment.git->branch, experiment.git->dirty};
   }
   detail.source = source_of(experiment);
-  detail.notes = notes_of(experiment);
+  detail.notes = notes_of(experiment, language);
   detail.doubts = doubts_of(experiment);
   for (const engine::TrialTally::Rung& rung : experiment.tally.rungs()) {
     detail.rungs.push_back({rung.length, rung.reached});

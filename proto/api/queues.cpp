@@ -1,8 +1,12 @@
 #include "hpsearch/proto/api/queues.hpp"
 
 #include "hpsearch/engine/alloc/queue.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 
 namespace hpsearch::api {
+
+using sentences::Language;
+
 namespace {
 
 double seconds_of_instant(engine::Instant at) {
@@ -63,28 +67,28 @@ QueueSettings settings_of(const engine::QueueSettings& settings) {
           .wrap = settings.wrap};
 }
 
-Allocation allocation_of(const engine::AllocationRecord& record) {
+Allocation allocation_of(const engine::AllocationRecord& record, Language language) {
   Allocation allocation{.name = engine::text_of(record.name),
                         .state = std::string(engine::name_of(record.state)),
                         .workers = record.workers,
                         .joined = record.joined,
                         .job = if_any(record.job),
-                        .canceling = if_any(record.canceling),
+                        .canceling = if_any(sentences::stored_in(language, record.canceling)),
                         .wanted = seconds_of_instant(record.wanted_at),
                         .started = seconds_if_any(record.started_at),
                         .ended = seconds_if_any(record.ended_at)};
   if (!engine::is_live(record)) {
     allocation.end = std::string(engine::name_of(record.end));
-    allocation.detail = record.detail;
+    allocation.detail = sentences::stored_in(language, record.detail);
   }
   return allocation;
 }
 
-Queue queue_of(const engine::QueueRecord& record) {
+Queue queue_of(const engine::QueueRecord& record, Language language) {
   const engine::QueueLoad load = engine::load_of(record);
   Queue queue{.name = record.name,
               .state = std::string(engine::name_of(record.state)),
-              .why = if_any(record.why),
+              .why = if_any(sentences::stored_in(language, record.why)),
               .creator = record.creator,
               .created = seconds_of_instant(record.created_at),
               .pending = load.pending,
@@ -92,11 +96,11 @@ Queue queue_of(const engine::QueueRecord& record) {
               .workers = load.workers,
               .joined = load.joined,
               .failures = record.failures,
-              .last_failure = record.last_failure,
+              .last_failure = sentences::stored_in(language, record.last_failure),
               .rests_until = seconds_if_any(record.rests_until),
               .settings = settings_of(record.settings)};
   for (const auto& [number, allocation] : record.allocations) {
-    queue.allocations.push_back(allocation_of(allocation));
+    queue.allocations.push_back(allocation_of(allocation, language));
   }
   return queue;
 }

@@ -11,12 +11,15 @@
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/jobs/fields/program.hpp"
 #include "hpsearch/proto/sentences/explanation.hpp"
+#include "hpsearch/proto/sentences/phrase.hpp"
 #include "hpsearch/proto/sentences/reason.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 
 namespace hpsearch::api {
 
 using engine::ExperimentRecord;
 using engine::TrialRecord;
+using sentences::Language;
 
 namespace {
 
@@ -43,8 +46,8 @@ std::vector<engine::WorkerId> workers_of(const TrialRecord& trial) {
 
 /// Describes the next step, and how long the program of a decided trial may still run at its length.
 std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber number,
-                    const engine::Explanation& explanation) {
-  std::string next = sentences::next_text(explanation, experiment.config.unit);
+                    const engine::Explanation& explanation, Language language) {
+  std::string next = sentences::next_text(explanation, experiment.config.unit, language);
   const TrialRecord& trial = experiment.trials[number.number()];
   if (!trial.live || !trial.live->is_ending() || !trial.live->decision->may_finish) {
     return next;
@@ -52,18 +55,21 @@ std::string next_of(const ExperimentRecord& experiment, engine::TrialNumber numb
   const engine::Value* given = experiment.effective.at_path("environment.finish_within");
   const double seconds =
       given != nullptr ? given->number_or(0) : jobs::Environment().finish_within.in_seconds();
-  return sentences::finishing_text(engine::Duration::micros(std::llround(seconds * 1e6))) +
-         (next.empty() ? "" : "; " + next);
+  std::string text =
+      sentences::finishing_text(engine::Duration::micros(std::llround(seconds * 1e6)), language);
+  return next.empty() ? text : text + sentences::say(language, sentences::semicolon) + next;
 }
 
 }  // namespace
 
-Reason reason_with_text(engine::Reason reason, std::string_view unit) {
-  std::string text = sentences::describe(reason, unit);
+Reason reason_with_text(engine::Reason reason, std::string_view unit, Language language) {
+  std::string text = sentences::describe(reason, unit, language);
+  reason.detail = sentences::stored_in(language, reason.detail);
   return {std::move(text), std::move(reason)};
 }
 
-Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, engine::Instant now) {
+Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, engine::Instant now,
+               Language language) {
   const TrialRecord& record = experiment.trials[number.number()];
   Trial trial;
   trial.trial = number;
@@ -96,8 +102,9 @@ Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, e
     trial.best_checkpoint_step = record.checkpoints->best_step;
     trial.best_checkpoint_metric = record.checkpoints->best_metric;
   }
-  trial.reason = reason_with_text(engine::reason_of(record), experiment.config.unit);
-  trial.last_failure = record.last_failure ? *record.last_failure : std::string();
+  trial.reason = reason_with_text(engine::reason_of(record), experiment.config.unit, language);
+  trial.last_failure =
+      record.last_failure ? sentences::stored_in(language, *record.last_failure) : std::string();
   const engine::Annotation& annotation = engine::annotation_of(experiment, number);
   trial.labels = annotation.labels;
   trial.starred = annotation.starred;
@@ -110,13 +117,13 @@ Trial trial_of(const ExperimentRecord& experiment, engine::TrialNumber number, e
   return trial;
 }
 
-std::optional<Trial> best_trial(const ExperimentRecord& experiment, engine::Instant now) {
+std::optional<Trial> best_trial(const ExperimentRecord& experiment, engine::Instant now, Language language) {
   const std::optional<engine::TrialNumber> best = engine::best_trial(experiment);
-  return best ? std::optional(trial_of(experiment, *best, now)) : std::nullopt;
+  return best ? std::optional(trial_of(experiment, *best, now, language)) : std::nullopt;
 }
 
 Explanation explanation_of(const ExperimentRecord& experiment, engine::TrialNumber number,
-                           const engine::Explanation& explanation) {
+                           const engine::Explanation& explanation, Language language) {
   const engine::ProgramChange* program = engine::program_of(experiment, number);
   Explanation answer;
   answer.experiment = experiment.id;
@@ -128,13 +135,13 @@ Explanation explanation_of(const ExperimentRecord& experiment, engine::TrialNumb
   answer.state = experiment.trials[number.number()].state;
   answer.metric = experiment.config.searcher.metric;
   answer.unit = experiment.config.unit;
-  answer.now = sentences::now_text(explanation, experiment.config.unit);
-  answer.next = next_of(experiment, number, explanation);
+  answer.now = sentences::now_text(explanation, experiment.config.unit, language);
+  answer.next = next_of(experiment, number, explanation, language);
   answer.source = source_of(experiment);
   answer.results_needed = explanation.results_needed;
   answer.results_to_come = explanation.results_to_come;
   answer.ahead = explanation.ahead;
-  answer.reason = reason_with_text(explanation.reason, experiment.config.unit);
+  answer.reason = reason_with_text(explanation.reason, experiment.config.unit, language);
   return answer;
 }
 

@@ -1,6 +1,7 @@
 #include "hpsearch/proto/api/workers.hpp"
 
 #include "hpsearch/engine/engine.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 
 namespace hpsearch::api {
 
@@ -8,7 +9,7 @@ Device device_of(const engine::SlotDevice& device) {
   return {device.uuid, device.name, device.index, device.memory_bytes};
 }
 
-Worker worker_of(const engine::WorkerRecord& record) {
+Worker worker_of(const engine::WorkerRecord& record, sentences::Language language) {
   Worker worker;
   worker.id = record.id;
   worker.name = record.name;
@@ -31,7 +32,7 @@ Worker worker_of(const engine::WorkerRecord& record) {
     worker.slots_withdrawn += state.released ? 0U : 1U;
   }
   for (const auto& [slot, why] : record.taken) {
-    worker.taken.push_back({slot, why});
+    worker.taken.push_back({slot, sentences::stored_in(language, why)});
   }
   for (const engine::SlotDevice& device : record.devices) {
     worker.devices.push_back(device_of(device));
@@ -45,7 +46,7 @@ Worker worker_of(const engine::WorkerRecord& record) {
     worker.ends_at = static_cast<double>(record.end->at.micros()) / 1e6;
   }
   if (!record.quarantined.empty()) {
-    worker.quarantined = record.quarantined;
+    worker.quarantined = sentences::stored_in(language, record.quarantined);
   }
   worker.draining = record.draining;
   for (const engine::AttemptKey& key : record.attempts) {

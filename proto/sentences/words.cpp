@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::sentences {
@@ -57,6 +58,13 @@ void append_flat(const Value& value, const std::string& path, std::string& out) 
 
 std::string counted(std::uint64_t number, std::string_view noun) {
   return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
+}
+
+std::string amount(engine::Units length, std::string_view unit, Language language) {
+  if (language == Language::chinese) {
+    unit = unit == "epochs" ? "轮" : unit == "batches" ? "批" : unit == "records" ? "条记录" : unit;
+  }
+  return engine::amount(length, unit);
 }
 
 std::string seconds_text(engine::Duration duration) {

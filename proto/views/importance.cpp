@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/proto/sentences/phrase.hpp"
 #include "hpsearch/proto/views/compared_results.hpp"
 #include "views/json_text.hpp"
 #include "views/regression_forest.hpp"
@@ -419,7 +420,8 @@ std::vector<Share> shares_of_forest(const std::vector<double>& losses,
 }
 
 std::string importance_json(const RungLadder& ladder, const Columns& columns, const engine::Space& space,
-                            std::optional<std::uint64_t> rung, bool sampler_learns) {
+                            std::optional<std::uint64_t> rung, bool sampler_learns,
+                            sentences::Language language) {
   std::vector<ImportanceInput> inputs;
   for (const engine::Space::Leaf& leaf : space.leaves()) {
     if (!engine::is_constant(leaf.parameter)) {
@@ -467,10 +469,11 @@ std::string importance_json(const RungLadder& ladder, const Columns& columns, co
                               : shares_of_draws(places_of(ordered), inputs));
   }
   json.close(']');
-  json.member("reason", enough           ? std::string()
-                        : inputs.empty() ? "no hyperparameter varies"
-                                         : "too few results: " + std::to_string(count) + " of " +
-                                               std::to_string(enough_results));
+  json.member("reason", enough ? std::string()
+                        : inputs.empty()
+                            ? say(language, {"no hyperparameter varies", "没有变化的超参数"})
+                            : say(language, {"too few results: {0} of {1}", "结果太少：{1} 个中的 {0} 个"},
+                                  count, enough_results));
   return json.close('}').take();
 }
 

@@ -25,6 +25,7 @@
 #include "daemon/streams/topic_feed.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::daemon {
 
@@ -34,6 +35,7 @@ using engine::Error;
 using engine::Result;
 using engine::Value;
 using net::HttpResponse;
+using sentences::Language;
 
 class PastStates;
 
@@ -59,6 +61,10 @@ struct Call {
 
   /// The body, a JSON object; {} if there is none. bad_request: it is something else.
   [[nodiscard]] engine::Result<engine::Value> object() const;
+  /// The language of the answer's sentences. Refusals are in English.
+  [[nodiscard]] Language language() const noexcept {
+    return sentences::language_for(request.header("Accept-Language"));
+  }
 };
 
 /// Open streams, which send changes as they happen.
@@ -206,18 +212,20 @@ inline constexpr QueryParameter any_query[] = {{"*", QueryParameter::Kind::text,
 [[nodiscard]] bool may_see(const Caller& caller, const engine::ExperimentRecord& record);
 
 // Objects as several routes show them: from the engine's memory, with data that is not in the log.
-[[nodiscard]] engine::Value summary_now(const RequestContext& context,
-                                        const engine::ExperimentRecord& record);
-[[nodiscard]] engine::Value detail_now(const RequestContext& context, const engine::ExperimentRecord& record);
+[[nodiscard]] engine::Value summary_now(const RequestContext& context, const engine::ExperimentRecord& record,
+                                        Language language);
+[[nodiscard]] engine::Value detail_now(const RequestContext& context, const engine::ExperimentRecord& record,
+                                       Language language);
 /// Its ETag, of its state, limits and program.
 [[nodiscard]] std::string tag_of(const RequestContext& context, engine::ExperimentId experiment);
 /// Why none of its trials runs; "" if one does.
-[[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record);
+[[nodiscard]] std::string waits_for(const RequestContext& context, const engine::ExperimentRecord& record,
+                                    Language language);
 /// Leaves out what it runs for experiments outside of the scope.
 [[nodiscard]] engine::Value worker_now(const RequestContext& context, const engine::WorkerRecord& record,
-                                       const Scope& scope = {});
+                                       Language language, const Scope& scope = {});
 /// Leaves out experiments outside of the scope.
-[[nodiscard]] engine::Value status_now(const RequestContext& context, const Scope& scope);
+[[nodiscard]] engine::Value status_now(const RequestContext& context, const Scope& scope, Language language);
 
 /// Whether the caller may read and run that context: it uploaded it itself, or an experiment that it sees
 /// names it. A digest alone gives no access to contexts of other workspaces.

@@ -15,6 +15,14 @@
 #include "daemon/pages/pages.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/files/sha256.hpp"
+#include "hpsearch/proto/api/charts.hpp"
+#include "hpsearch/proto/api/daemon.hpp"
+#include "hpsearch/proto/api/experiments.hpp"
+#include "hpsearch/proto/api/queues.hpp"
+#include "hpsearch/proto/api/schema.hpp"
+#include "hpsearch/proto/api/trials.hpp"
+#include "hpsearch/proto/api/utilization.hpp"
+#include "hpsearch/proto/api/workers.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -199,6 +207,38 @@ bool has_large_body(const HttpRequest& head) {
          (!length.empty() && read_number(length).value_or(most + 1) > most);
 }
 
+/// Whether answers of the route have sentences, in the language that the request prefers.
+bool has_sentences(const Operation& about) {
+  constexpr JsonSchema answers[] = {
+      api::schema_of<api::Experiment>,  api::schema_of<api::ExperimentPage>,
+      api::schema_of<api::Trial>,       api::schema_of<api::ExperimentSummary>,
+      api::schema_of<api::TrialPage>,   api::schema_of<std::optional<api::Trial>>,
+      api::schema_of<api::Explanation>, api::schema_of<api::Importance>,
+      api::schema_of<api::Worker>,      api::schema_of<api::WorkerPage>,
+      api::schema_of<api::SlotPage>,    api::schema_of<api::Utilization>,
+      api::schema_of<api::Queue>,       api::schema_of<api::QueueList>,
+      api::schema_of<api::Status>,      api::schema_of<api::Health>,
+      api::schema_of<api::EventPage>};
+  return about.id == "stream_changes" ||
+         std::find(std::begin(answers), std::end(answers), about.answer) != std::end(answers);
+}
+
+/// Answers with sentences name their language, so that no cache gives them to readers of another one.
+/// Refusals are in English.
+void name_language(const Route& route, Call& call) {
+  const bool streams_events =  // As they are stored.
+      route.about.answer == api::schema_of<api::EventPage> && wants_stream(call.request);
+  if (!has_sentences(route.about) || streams_events) {
+    return;
+  }
+  call.reply = [language = call.language(), reply = std::move(call.reply)](net::HttpResponse response) {
+    const Language spoken = response.status < 400 ? language : Language::english;
+    response.headers.emplace_back("Content-Language", sentences::name_of(spoken));
+    response.headers.emplace_back("Vary", "Accept-Language");
+    reply(std::move(response));
+  };
+}
+
 void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
   Call call;
   call.request = std::move(request);
@@ -232,6 +272,7 @@ void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply
     return;
   }
   if (is_to_be_carried_out(context, route, call)) {
+    name_language(route, call);  // A repeated request gets the language of the first.
     carry_out_in_turn(context, route, std::move(call));
   }
 }
@@ -270,13 +311,21 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
         return std::holds_alternative<const Route*>(find_route(*context, call));
       },
       TopicFeed::Values{
-          .summary = [context = context.get()](const auto& record) { return summary_now(*context, record); },
-          .detail = [context = context.get()](const auto& record) { return detail_now(*context, record); },
-          .waits_for = [context = context.get()](const auto& record) { return waits_for(*context, record); },
+          .summary = [context = context.get()](
+                         const auto& record,
+                         Language language) { return summary_now(*context, record, language); },
+          .detail = [context = context.get()](
+                        const auto& record,
+                        Language language) { return detail_now(*context, record, language); },
+          .waits_for = [context = context.get()](
+                           const auto& record,
+                           Language language) { return waits_for(*context, record, language); },
           .worker = [context = context.get()](
-                        const auto& worker,
-                        const Scope& scope) { return worker_now(*context, worker, scope); },
-          .status = [context = context.get()](const Scope& scope) { return status_now(*context, scope); }});
+                        const auto& worker, Language language,
+                        const Scope& scope) { return worker_now(*context, worker, language, scope); },
+          .status = [context = context.get()](
+                        const Scope& scope,
+                        Language language) { return status_now(*context, scope, language); }});
   return {[context](HttpRequest request, net::HttpServer::Reply reply) {
             handle(*context, std::move(request), std::move(reply));
           },

@@ -181,13 +181,14 @@ void importance(RequestContext& context, Call call) {
   auto space = std::make_shared<engine::Space>((*record)->hparams.space());
   views::ColumnsQuery query;
   query.only_hparams = true;
-  answer_with_columns(context, call, query,
-                      [ladder, space, any, rung = *rung,
-                       learns = (*record)->config.searcher.sampler !=
-                                engine::SamplerName::random](const views::Columns& columns) {
-                        return json(views::importance_json(*ladder, columns, *space,
-                                                           any ? std::nullopt : std::optional(rung), learns));
-                      });
+  answer_with_columns(
+      context, call, query,
+      [ladder, space, any, rung = *rung, language = call.language(),
+       learns =
+           (*record)->config.searcher.sampler != engine::SamplerName::random](const views::Columns& columns) {
+        return json(views::importance_json(*ladder, columns, *space, any ? std::nullopt : std::optional(rung),
+                                           learns, language));
+      });
 }
 
 constexpr QueryParameter importance_query[] = {

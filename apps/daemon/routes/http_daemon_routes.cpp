@@ -13,6 +13,7 @@
 #include "hpsearch/proto/api/daemon.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 #include "hpsearch/proto/wire/version.hpp"
 
 namespace hpsearch::daemon {
@@ -32,7 +33,7 @@ void health(RequestContext& context, Call call) {
     health.status = "degraded";
   }
   if (!storage.why.empty()) {
-    health.why = storage.why;
+    health.why = sentences::stored_in(call.language(), storage.why);
   }
   call.reply(with(200, health));
 }
@@ -73,7 +74,7 @@ void version(RequestContext& context, Call call) {
 }
 
 void status(RequestContext& context, Call call) {
-  HttpResponse response = with(200, status_now(context, call.caller.scope));
+  HttpResponse response = with(200, status_now(context, call.caller.scope, call.language()));
   if (context.runtime.stalled()) {
     call.reply(response);  // The answer shows the reason at once; its lsn shows whether it is durable.
   } else {
@@ -149,41 +150,40 @@ void events(RequestContext& context, Call call) {
     stream_events(context, call, *selection, *after);
     return;
   }
-  context.read(call,
-               [reply = call.reply, start = *after, most = std::min(*limit, most_events_at_once),
-                wanted = *selection](EventStore& store) -> Committer::Then {
-                 std::string list;
-                 std::uint64_t listed = 0;
-                 std::uint64_t last = std::min(start, store.last_lsn().number());
-                 std::uint64_t looked_at = 0;
-                 const auto is_enough = [&] {
-                   return listed == most || list.size() >= enough_bytes_of_events;
-                 };
-                 while (!is_enough() && looked_at < most_events_looked_at) {
-                   const auto some = store.read(engine::Lsn(last), most_events_read_at_once);
-                   if (!some) {
-                     return [reply, error = some.error()] { reply(failure(error)); };
-                   }
-                   if (some->empty()) {
-                     break;
-                   }
-                   for (const engine::Event& event : *some) {
-                     if (is_enough()) {
-                       break;
-                     }
-                     last = event.lsn.number();
-                     ++looked_at;
-                     if (wanted.takes(event)) {
-                       list.append(list.empty() ? "" : ",").append(engine::compact_json(shown(event)));
-                       ++listed;
-                     }
-                   }
-                 }
-                 HttpResponse response;
-                 response.status = 200;
-                 response.body = "{\"events\":[" + list + "],\"last_lsn\":" + std::to_string(last) + "}\n";
-                 return [reply, response = std::move(response)] { reply(response); };
-               });
+  context.read(
+      call,
+      [reply = call.reply, start = *after, most = std::min(*limit, most_events_at_once), wanted = *selection,
+       language = call.language()](EventStore& store) -> Committer::Then {
+        std::string list;
+        std::uint64_t listed = 0;
+        std::uint64_t last = std::min(start, store.last_lsn().number());
+        std::uint64_t looked_at = 0;
+        const auto is_enough = [&] { return listed == most || list.size() >= enough_bytes_of_events; };
+        while (!is_enough() && looked_at < most_events_looked_at) {
+          const auto some = store.read(engine::Lsn(last), most_events_read_at_once);
+          if (!some) {
+            return [reply, error = some.error()] { reply(failure(error)); };
+          }
+          if (some->empty()) {
+            break;
+          }
+          for (const engine::Event& event : *some) {
+            if (is_enough()) {
+              break;
+            }
+            last = event.lsn.number();
+            ++looked_at;
+            if (wanted.takes(event)) {
+              list.append(list.empty() ? "" : ",").append(engine::compact_json(shown(event, language)));
+              ++listed;
+            }
+          }
+        }
+        HttpResponse response;
+        response.status = 200;
+        response.body = "{\"events\":[" + list + "],\"last_lsn\":" + std::to_string(last) + "}\n";
+        return [reply, response = std::move(response)] { reply(response); };
+      });
 }
 
 void describe_api(RequestContext&, Call call) {
@@ -270,7 +270,7 @@ constexpr Route daemon_table[] = {
 
 }  // namespace
 
-Value status_now(const RequestContext& context, const Scope& scope) {
+Value status_now(const RequestContext& context, const Scope& scope, Language language) {
   const auto& experiments = context.runtime.engine().experiments();
   const auto counted = scope.is_all()
                            ? static_cast<std::ptrdiff_t>(experiments.size())
@@ -294,7 +294,8 @@ Value status_now(const RequestContext& context, const Scope& scope) {
   status.commits = store.commits;
   status.events = store.events;
   status.experiments = static_cast<std::uint64_t>(counted);
-  status.storage = {storage.state, storage.free_bytes, storage.total_bytes, storage.why};
+  status.storage = {storage.state, storage.free_bytes, storage.total_bytes,
+                    sentences::stored_in(language, storage.why)};
   for (const auto& kind : context.runtime.registry()) {
     status.searchers.emplace_back(kind.name);
   }

@@ -14,11 +14,12 @@ constexpr std::size_t most_changed_files = 100;
 constexpr std::size_t most_file_name_bytes = 4096;
 
 void change(RequestContext& request_context, const Call& call, engine::Command command) {
-  request_context.perform(call, std::move(command), [&request_context, id = call.experiment()] {
-    const engine::ExperimentRecord* record = request_context.runtime.engine().find(id);
-    return record != nullptr ? with(200, api::summary_of(*record))
-                             : failure(request_context.runtime.engine().no_experiment(id));
-  });
+  request_context.perform(
+      call, std::move(command), [&request_context, id = call.experiment(), language = call.language()] {
+        const engine::ExperimentRecord* record = request_context.runtime.engine().find(id);
+        return record != nullptr ? with(200, api::summary_of(*record, language))
+                                 : failure(request_context.runtime.engine().no_experiment(id));
+      });
 }
 
 void pause(RequestContext& request_context, Call call) {

@@ -154,6 +154,7 @@ void list_chosen(RequestContext& request_context, const Call& call) {
   }
   std::sort(entries.begin(), entries.end(),
             [&order](const auto& a, const auto& b) { return order.is_before(a, b); });
+  const Language language = call.language();
   std::string list;
   std::size_t shown = 0;
   for (; shown < entries.size() && shown < std::min<std::uint64_t>(*limit, most_listed) &&
@@ -161,7 +162,8 @@ void list_chosen(RequestContext& request_context, const Call& call) {
        ++shown) {
     const engine::ExperimentRecord& record =
         *request_context.runtime.engine().find(engine::ExperimentId(entries[shown].number));
-    list.append(list.empty() ? "" : ",").append(engine::compact_json(summary_now(request_context, record)));
+    list.append(list.empty() ? "" : ",")
+        .append(engine::compact_json(summary_now(request_context, record, language)));
   }
   net::HttpResponse page;
   page.body = "{\"experiments\":[" + list + "],\"next\":";
@@ -198,7 +200,7 @@ void list(RequestContext& request_context, Call call) {
     }
   };
   for (skip_unwanted(); next != experiments.end() && page->takes_more(); skip_unwanted()) {
-    page->add(next->first.number(), summary_now(request_context, next->second));
+    page->add(next->first.number(), summary_now(request_context, next->second, call.language()));
     ++next;
   }
   request_context.answer(call, page->answer(next != experiments.end()));

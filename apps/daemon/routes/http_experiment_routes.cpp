@@ -22,7 +22,7 @@ void show(RequestContext& request_context, Call call) {
     request_context.answer(call, failure(record.error()));
     return;
   }
-  HttpResponse response = with(200, detail_now(request_context, **record));
+  HttpResponse response = with(200, detail_now(request_context, **record, call.language()));
   response.headers.emplace_back("ETag", tag_of(request_context, call.experiment()));
   request_context.answer(call, std::move(response));
 }
@@ -75,10 +75,9 @@ void file(RequestContext& request_context, Call call) {
 
 void best(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
-  request_context.answer(
-      call, record
-                ? Result<Value>(proto::encode_value(api::best_trial(**record, request_context.runtime.now())))
-                : record.error());
+  request_context.answer(call, record ? Result<Value>(proto::encode_value(api::best_trial(
+                                            **record, request_context.runtime.now(), call.language())))
+                                      : record.error());
 }
 
 void model(RequestContext& request_context, Call call) {
@@ -151,20 +150,24 @@ std::string tag_of(const RequestContext& request_context, engine::ExperimentId e
   return "\"lsn-" + std::to_string(request_context.runtime.last_change_of(experiment).number()) + "\"";
 }
 
-std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record) {
+std::string waits_for(const RequestContext& request_context, const engine::ExperimentRecord& record,
+                      Language language) {
   return sentences::why_experiment_waits(
-      engine::waits_for(record, request_context.runtime.engine().workers(), request_context.runtime.now()));
+      engine::waits_for(record, request_context.runtime.engine().workers(), request_context.runtime.now()),
+      language);
 }
 
-Value summary_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
-  api::ExperimentSummary summary = api::summary_of(record);
-  summary.waits_for = waits_for(request_context, record);
+Value summary_now(const RequestContext& request_context, const engine::ExperimentRecord& record,
+                  Language language) {
+  api::ExperimentSummary summary = api::summary_of(record, language);
+  summary.waits_for = waits_for(request_context, record, language);
   return proto::encode_value(summary);
 }
 
-Value detail_now(const RequestContext& request_context, const engine::ExperimentRecord& record) {
-  api::Experiment detail = api::detail_of(record, request_context.runtime.now());
-  detail.waits_for = waits_for(request_context, record);
+Value detail_now(const RequestContext& request_context, const engine::ExperimentRecord& record,
+                 Language language) {
+  api::Experiment detail = api::detail_of(record, request_context.runtime.now(), language);
+  detail.waits_for = waits_for(request_context, record, language);
   return proto::encode_value(detail);
 }
 

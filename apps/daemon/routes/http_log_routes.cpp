@@ -18,6 +18,7 @@
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/api/utilization.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 #include "hpsearch/proto/wire/utilization.hpp"
 
 namespace hpsearch::daemon {
@@ -334,7 +335,7 @@ class UtilizationRead : public std::enable_shared_from_this<UtilizationRead> {
     columns.worker = question_.log.worker;
     columns.workers = workers_;
     if (columns.at.empty()) {
-      columns.why_none = why_none;
+      columns.why_none = sentences::stored_in(call_.language(), why_none);
     }
     context_.answer(call_, with(200, columns));
   }

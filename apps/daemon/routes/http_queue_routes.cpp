@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t most_allocation_log = std::size_t{64} * 1024;
 
-api::Queue queue_now(const RequestContext& context, const engine::QueueRecord& record) {
-  api::Queue queue = api::queue_of(record);
+api::Queue queue_now(const RequestContext& context, const engine::QueueRecord& record, Language language) {
+  api::Queue queue = api::queue_of(record, language);
   const auto waiting = context.runtime.engine().trials_waiting_for(record.name);
   queue.trials_waiting = waiting ? *waiting : 0;
   for (api::Allocation& allocation : queue.allocations) {
@@ -57,25 +57,26 @@ Result<Body> queue_body(const Call& call) {
 /// Shows the queue as it is when the command is durable; one that went with it is shown without anything.
 void change_queue(RequestContext& context, const Call& call, const std::string& name, unsigned status,
                   engine::Command command) {
-  context.perform(call, std::move(command), [&context, name, status] {
+  context.perform(call, std::move(command), [&context, name, status, language = call.language()] {
     const auto& queues = context.runtime.engine().queues();
     const auto found = queues.find(name);
     return with(status, found == queues.end() ? api::Queue{.name = name, .state = "removed"}
-                                              : queue_now(context, found->second));
+                                              : queue_now(context, found->second, language));
   });
 }
 
 void list_queues(RequestContext& context, Call call) {
   api::QueueList list;
   for (const auto& [name, queue] : context.runtime.engine().queues()) {
-    list.queues.push_back(queue_now(context, queue));
+    list.queues.push_back(queue_now(context, queue, call.language()));
   }
   context.answer(call, with(200, list));
 }
 
 void show_queue(RequestContext& context, Call call) {
   const auto queue = queue_in(context, call);
-  context.answer(call, queue ? with(200, queue_now(context, **queue)) : failure(queue.error()));
+  context.answer(call,
+                 queue ? with(200, queue_now(context, **queue, call.language())) : failure(queue.error()));
 }
 
 /// Checks the settings before the engine sees them.

@@ -17,6 +17,7 @@ void stream(RequestContext& context, Call call) {
     return;
   }
   for (TopicName& topic : *topics) {
+    topic.language = call.language();
     if (topic.experiment == engine::ExperimentId{}) {
       topic.scope = call.caller.scope;
       continue;

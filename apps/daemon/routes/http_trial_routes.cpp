@@ -7,13 +7,13 @@
 #include "daemon/http/column_read.hpp"
 #include "daemon/http/http_pages.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/streams/event_selection.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 #include "hpsearch/proto/api/trials.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
-#include "hpsearch/proto/events/stored.hpp"
 #include "hpsearch/proto/views/trial_order.hpp"
 
 namespace hpsearch::daemon {
@@ -29,8 +29,9 @@ constexpr std::uint64_t most_on_a_page = 500;
 constexpr std::string_view choices[] = {"state", "sort", "where"};
 
 /// The trial, with data that is not in the log.
-api::Trial trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
-  api::Trial trial = api::trial_of(record, number, context.runtime.now());
+api::Trial trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number,
+                     Language language) {
+  api::Trial trial = api::trial_of(record, number, context.runtime.now(), language);
   const auto& live = record.trials[number.number()].live;
   const auto heard = live ? context.sessions.last_activity_of(live->worker, live->key) : std::nullopt;
   trial.heard_at.emplace();
@@ -62,14 +63,15 @@ Result<std::uint32_t> states_in(std::string_view list) {
 }
 
 HttpResponse sorted_page(RequestContext& context, const engine::ExperimentRecord& record,
-                         const views::TrialOrder& order, const views::Columns& columns, std::size_t limit) {
+                         const views::TrialOrder& order, const views::Columns& columns, std::size_t limit,
+                         Language language) {
   const views::TrialOrder::Page page = order.page(columns, limit);
   std::string list;
   std::size_t shown = 0;
   for (; shown < page.trials.size() && list.size() < enough_page_bytes; ++shown) {
     list.append(list.empty() ? "" : ",")
         .append(engine::compact_json(
-            proto::encode_value(trial_now(context, record, TrialNumber(page.trials[shown])))));
+            proto::encode_value(trial_now(context, record, TrialNumber(page.trials[shown]), language))));
   }
   const bool more = page.behind > 0 || shown < page.trials.size();
   HttpResponse response;
@@ -99,7 +101,8 @@ void chosen_trials(RequestContext& context, const Call& call) {
                [&context, call, order = *order, most = std::min<std::uint64_t>(*limit, most_on_a_page)](
                    const engine::ExperimentRecord& experiment, views::ColumnScan read) {
                  const views::Columns columns = read.take();
-                 context.answer(call, sorted_page(context, experiment, order, columns, most));
+                 context.answer(call,
+                                sorted_page(context, experiment, order, columns, most, call.language()));
                });
 }
 
@@ -112,8 +115,9 @@ void trials(RequestContext& context, Call call) {
   }
   answer_page(context, call,
               {"trials", [](const engine::ExperimentRecord&, TrialNumber) { return std::size_t{1}; },
-               [&context](const engine::ExperimentRecord& record, TrialNumber number, std::size_t) {
-                 return proto::encode_value(trial_now(context, record, number));
+               [&context, language = call.language()](const engine::ExperimentRecord& record,
+                                                      TrialNumber number, std::size_t) {
+                 return proto::encode_value(trial_now(context, record, number, language));
                }});
 }
 
@@ -123,7 +127,7 @@ void trial(RequestContext& context, Call call) {
     context.answer(call, failure(record.error()));
     return;
   }
-  api::Trial trial = trial_now(context, **record, call.trial());
+  api::Trial trial = trial_now(context, **record, call.trial(), call.language());
   const std::string problem = context.about.kept != nullptr
                                   ? context.about.kept->log_problem_of(call.experiment(), call.trial())
                                   : "";
@@ -180,7 +184,7 @@ void delete_checkpoints(RequestContext& context, Call call) {
 void change_trial(RequestContext& context, const Call& call, engine::Command command) {
   context.perform(call, std::move(command), [&context, call] {
     const engine::ExperimentRecord* record = context.runtime.engine().find(call.experiment());
-    return record != nullptr ? with(200, trial_now(context, *record, call.trial()))
+    return record != nullptr ? with(200, trial_now(context, *record, call.trial(), call.language()))
                              : failure(context.runtime.engine().no_experiment(call.experiment()));
   });
 }
@@ -208,17 +212,17 @@ void explain(RequestContext& context, Call call) {
   // The engine's present and the store's history are both of this moment: later commits are in neither.
   const engine::Explanation explanation =
       engine::explain(**record, call.trial(), context.runtime.engine().workers(), context.runtime.now());
-  api::Explanation now = api::explanation_of(**record, call.trial(), explanation);
+  api::Explanation now = api::explanation_of(**record, call.trial(), explanation, call.language());
   context.read(call,
-               [reply = call.reply, now = std::move(now), id = call.experiment(),
-                number = call.trial()](EventStore& store) -> Committer::Then {
+               [reply = call.reply, now = std::move(now), id = call.experiment(), number = call.trial(),
+                language = call.language()](EventStore& store) -> Committer::Then {
                  const auto events = store.history(id, number);
                  if (!events) {
                    return [reply, error = events.error()] { reply(failure(error)); };
                  }
                  api::Explanation answer = now;
                  for (const engine::Event& event : *events) {
-                   answer.history.push_back({proto::to_value(event)});
+                   answer.history.push_back({shown(event, language)});
                  }
                  HttpResponse response = with(200, answer);
                  return [reply, response = std::move(response)] { reply(response); };

@@ -13,6 +13,7 @@
 #include "hpsearch/proto/api/workers.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/proto/encoding/record.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 #include "hpsearch/proto/sentences/wait.hpp"
 
 namespace hpsearch::daemon {
@@ -46,7 +47,7 @@ void workers(RequestContext& context, Call call) {
   auto next = workers.upper_bound(engine::WorkerId(page->after()));
   for (; next != workers.end() && page->takes_more(); ++next) {
     if (!engine::is_external(next->second)) {
-      page->add(next->first.number(), worker_now(context, next->second, call.caller.scope));
+      page->add(next->first.number(), worker_now(context, next->second, call.language(), call.caller.scope));
     }
   }
   context.answer(call, page->answer(next != workers.end()));
@@ -70,14 +71,14 @@ void worker(RequestContext& context, Call call) {
   const auto& workers = context.runtime.engine().workers();
   const auto found = workers.find(call.worker());
   context.answer(call, found != workers.end() && !engine::is_external(found->second)
-                           ? with(200, worker_now(context, found->second, call.caller.scope))
+                           ? with(200, worker_now(context, found->second, call.language(), call.caller.scope))
                            : failure(Error{Errc::not_found,
                                            "there is no worker " + std::to_string(call.worker().number())}));
 }
 
 void change_worker(RequestContext& context, const Call& call, engine::Command command) {
-  context.perform(call, std::move(command), [&context, worker = call.worker()] {
-    return with(200, worker_now(context, context.runtime.engine().workers().at(worker)));
+  context.perform(call, std::move(command), [&context, worker = call.worker(), language = call.language()] {
+    return with(200, worker_now(context, context.runtime.engine().workers().at(worker), language));
   });
 }
 
@@ -168,9 +169,10 @@ void disown(RequestContext& context, Call call) {
 /// The state of each slot of a worker.
 class SlotStates {
  public:
-  SlotStates(const RequestContext& context, const Scope& scope, const engine::WorkerRecord& worker)
+  SlotStates(const RequestContext& context, const Call& call, const engine::WorkerRecord& worker)
       : context_(context),
-        scope_(scope),
+        scope_(call.caller.scope),
+        language_(call.language()),
         worker_(worker),
         connected_(worker.present && context.sessions.connected(worker.id)) {
     const engine::Engine& engine = context.runtime.engine();
@@ -217,7 +219,7 @@ class SlotStates {
     if (is_broken) {
       slot.why = withdrawn->second.why;
     } else if (is_taken) {
-      slot.why = taken->second;
+      slot.why = sentences::stored_in(language_, taken->second);
     }
     if (is_shown) {
       slot.experiment = attempt->second.experiment;
@@ -230,6 +232,7 @@ class SlotStates {
  private:
   const RequestContext& context_;
   const Scope& scope_;
+  Language language_;
   const engine::WorkerRecord& worker_;
   bool connected_;
   std::map<engine::SlotIndex, engine::AttemptKey> attempts_;
@@ -268,7 +271,7 @@ void slots(RequestContext& context, Call call) {
     if (!worker->second.present) {
       continue;
     }
-    const SlotStates states(context, call.caller.scope, worker->second);
+    const SlotStates states(context, call, worker->second);
     for (std::uint64_t slot = worker->first == begin->first ? begin->second : 0;
          slot < worker->second.slots.total() && !page.next; ++slot) {
       if (page.slots.size() == most) {
@@ -350,16 +353,18 @@ constexpr Route worker_table[] = {
 
 }  // namespace
 
-Value worker_now(const RequestContext& context, const engine::WorkerRecord& record, const Scope& scope) {
+Value worker_now(const RequestContext& context, const engine::WorkerRecord& record, Language language,
+                 const Scope& scope) {
   const auto if_any = [](std::string text) {
     return text.empty() ? std::nullopt : std::optional(std::move(text));
   };
   const WorkerSessions::About about = context.sessions.about(record.id);
-  api::Worker worker = api::worker_of(record);
+  api::Worker worker = api::worker_of(record, language);
   worker.connected = record.present && context.sessions.connected(record.id);
   worker.suspect = record.present && context.runtime.suspect(record.id);
-  worker.resting = if_any(sentences::why_worker_rests(engine::rest_of(record, context.runtime.now())));
-  worker.probation = if_any(sentences::probation_text(record, context.runtime.now()));
+  worker.resting =
+      if_any(sentences::why_worker_rests(engine::rest_of(record, context.runtime.now()), language));
+  worker.probation = if_any(sentences::probation_text(record, context.runtime.now(), language));
   worker.kills_by = about.kills_by;
   worker.host = if_any(about.host);
   worker.version = if_any(about.version);

@@ -9,6 +9,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/http/event_stream.hpp"
 #include "hpsearch/proto/events/stored.hpp"
+#include "hpsearch/proto/sentences/stored_sentence.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -76,11 +77,15 @@ std::optional<engine::TrialNumber> trial_of(const engine::EventBody& body) {
       body);
 }
 
-engine::Value shown(engine::Event event) {
+engine::Value shown(engine::Event event, sentences::Language language) {
   if (auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
     joined->uid.clear();
   }
-  return proto::to_value(event);
+  engine::Value value = proto::to_value(event);
+  if (auto translated = sentences::sentences_in(language, *value.as_map()); !translated.empty()) {
+    (*value.as_map())["translated"] = std::move(translated);
+  }
+  return value;
 }
 
 std::string stream_text(const engine::Event& event) {

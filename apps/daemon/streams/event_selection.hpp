@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/io/http/http.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::daemon {
 
@@ -18,8 +19,9 @@ namespace hpsearch::daemon {
 [[nodiscard]] std::optional<engine::TrialNumber> trial_of(const engine::EventBody& body);
 
 /// An event as clients see it: without a worker's uid, with which another process could impersonate it on an
-/// open port.
-[[nodiscard]] engine::Value shown(engine::Event event);
+/// open port. With a member `translated` if its sentences are others in the language.
+[[nodiscard]] engine::Value shown(engine::Event event,
+                                  sentences::Language language = sentences::Language::english);
 /// shown() as a message of a stream.
 [[nodiscard]] std::string stream_text(const engine::Event& event);
 

@@ -82,7 +82,7 @@ engine::Result<std::vector<TopicName>> read_topics(std::string_view list) {
                    "topics has \"" + std::string(text) +
                        "\"; a topic is experiments, experiment:NUMBER, trials:NUMBER, workers or cluster"};
     }
-    const TopicName topic{found->first, engine::ExperimentId(number), {}};
+    const TopicName topic{found->first, engine::ExperimentId(number), {}, {}};
     if (std::find(topics.begin(), topics.end(), topic) == topics.end()) {
       topics.push_back(topic);
     }
@@ -121,15 +121,15 @@ void TopicFeed::follow(const std::shared_ptr<net::HttpBody>& body, const std::ve
 void TopicFeed::note(const engine::Event& event) {
   const auto experiment = experiment_of(event.body);
   const auto mark = [this](Kind kind, engine::ExperimentId id, std::uint64_t number) {
-    // Followers of different scopes have topics of their own, next to each other.
-    for (auto found = topics_.lower_bound({kind, id, {}});
+    // Followers of different scopes and languages have topics of their own, next to each other.
+    for (auto found = topics_.lower_bound({kind, id, {}, {}});
          found != topics_.end() && found->first.kind == kind && found->first.experiment == id; ++found) {
       found->second.dirty.insert(number);
     }
   };
   mark(Kind::cluster, {}, 0);
   if (!std::holds_alternative<engine::ReportTaken>(event.body)) {
-    for (auto found = topics_.lower_bound({Kind::workers, {}, {}});
+    for (auto found = topics_.lower_bound({Kind::workers, {}, {}, {}});
          found != topics_.end() && found->first.kind == Kind::workers; ++found) {
       found->second.look_at = {};  // A check finds which of them changed.
     }
@@ -191,7 +191,8 @@ void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
     case Kind::workers:
       for (const auto& [id, worker] : runtime_.engine().workers()) {
         if (!engine::is_external(worker)) {
-          compare(id.number(), id.number(), engine::compact_json(values_.worker(worker, name.scope)));
+          compare(id.number(), id.number(),
+                  engine::compact_json(values_.worker(worker, name.language, name.scope)));
         }
       }
       std::erase_if(topic.sent, [&](const auto& entry) {
@@ -205,13 +206,13 @@ void TopicFeed::look_for_silent_changes(const TopicName& name, Topic& topic) {
     case Kind::experiments:
       for (const auto& [id, record] : runtime_.engine().experiments()) {
         if (!engine::is_ended(record.state) && shows(name, id.number())) {
-          compare(id.number(), id.number(), values_.waits_for(record));
+          compare(id.number(), id.number(), values_.waits_for(record, name.language));
         }
       }
       break;
     case Kind::experiment:
       if (const auto* record = runtime_.engine().find(name.experiment); record != nullptr) {
-        compare(0, 0, values_.waits_for(*record));
+        compare(0, 0, values_.waits_for(*record, name.language));
       }
       break;
     case Kind::cluster:
@@ -299,21 +300,21 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
   Value::List removed;
   switch (name.kind) {
     case Kind::cluster:
-      return {{"status", values_.status(name.scope)}};
+      return {{"status", values_.status(name.scope, name.language)}};
     case Kind::experiment:
-      return {{"experiment", record != nullptr ? values_.detail(*record) : Value()}};
+      return {{"experiment", record != nullptr ? values_.detail(*record, name.language) : Value()}};
     case Kind::trials:
       for (const std::uint64_t trial : numbers) {
         if (record != nullptr && trial < record->trials.size()) {
-          rows.push_back(
-              proto::encode_value(api::trial_of(*record, engine::TrialNumber(trial), runtime_.now())));
+          rows.push_back(proto::encode_value(
+              api::trial_of(*record, engine::TrialNumber(trial), runtime_.now(), name.language)));
         }
       }
       return {{"trials", std::move(rows)}};
     case Kind::experiments:
       for (const std::uint64_t number : numbers) {
         if (const auto* one = engine.find(engine::ExperimentId(number)); one != nullptr && !one->archived) {
-          rows.push_back(values_.summary(*one));
+          rows.push_back(values_.summary(*one, name.language));
         } else {
           removed.push_back(count(number));
         }
@@ -326,7 +327,7 @@ Value::Map TopicFeed::rows_of(const TopicName& name, const std::set<std::uint64_
       for (const std::uint64_t number : numbers) {
         if (const auto found = engine.workers().find(engine::WorkerId(number));
             found != engine.workers().end() && !engine::is_external(found->second)) {
-          rows.push_back(values_.worker(found->second, name.scope));
+          rows.push_back(values_.worker(found->second, name.language, name.scope));
         } else if (engine.forgotten_workers().contains(engine::WorkerId(number))) {
           removed.push_back(count(number));
         }

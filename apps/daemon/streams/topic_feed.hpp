@@ -15,6 +15,7 @@
 #include "daemon/core/runtime.hpp"
 #include "daemon/streams/stored_events.hpp"
 #include "hpsearch/io/http/http_body.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::daemon {
 
@@ -23,7 +24,8 @@ struct TopicName {
   enum class Kind : std::uint8_t { experiments, experiment, trials, workers, cluster };
   Kind kind = Kind::cluster;
   engine::ExperimentId experiment{};  ///< For kinds with an experiment.
-  Scope scope{};  ///< For the other kinds: the scope of its followers. Not part of its text.
+  Scope scope{};                   ///< For the other kinds: the scope of its followers. Not part of its text.
+  sentences::Language language{};  ///< In which its followers get sentences. Not part of its text.
 
   [[nodiscard]] std::string text() const;
   friend auto operator<=>(const TopicName&, const TopicName&) = default;
@@ -35,8 +37,8 @@ struct TopicName {
 /// Sends subscribers what has changed, not how often: at most four messages a second per topic, with the new
 /// values of what changed. The last message always contains the last change.
 ///
-/// A message is made once for all subscribers of its topic. A slow reader gets fewer messages, then a full
-/// one; nothing accumulates for it.
+/// A message is made once for all subscribers of its topic with one scope and language. A slow reader gets
+/// fewer messages, then a full one; nothing accumulates for it.
 ///
 /// Threads: the loop's. Cost: nothing without subscribers; otherwise at most a twentieth of the loop's time
 /// per topic, and messages that take long to make are sent less often.
@@ -44,11 +46,11 @@ class TopicFeed {
  public:
   /// Makes the values, as the routes show them.
   struct Values {
-    std::function<engine::Value(const engine::ExperimentRecord&)> summary;
-    std::function<engine::Value(const engine::ExperimentRecord&)> detail;
-    std::function<std::string(const engine::ExperimentRecord&)> waits_for;
-    std::function<engine::Value(const engine::WorkerRecord&, const Scope&)> worker;
-    std::function<engine::Value(const Scope&)> status;
+    std::function<engine::Value(const engine::ExperimentRecord&, sentences::Language)> summary;
+    std::function<engine::Value(const engine::ExperimentRecord&, sentences::Language)> detail;
+    std::function<std::string(const engine::ExperimentRecord&, sentences::Language)> waits_for;
+    std::function<engine::Value(const engine::WorkerRecord&, sentences::Language, const Scope&)> worker;
+    std::function<engine::Value(const Scope&, sentences::Language)> status;
   };
   /// Most rows of a message; if more changed, it has only their count.
   static constexpr std::size_t most_rows = 200;

@@ -1,6 +1,7 @@
 // What a trial's page reads from its history.
 import assert from "node:assert/strict";
 import {test} from "node:test";
+import {storyOf} from "../src/pages/story";
 import {attemptsOf, isFailed} from "../src/pages/trial/attempts";
 import {curvesFigure, type Curves} from "../src/plot/curves";
 import {csvText} from "../src/plot/drawing/figure";
@@ -26,6 +27,16 @@ test("an attempt of a gang has all its workers, by rank", () => {
         {worker: 7, slots: [2]},
         {worker: 4, slots: []},
     ]);
+});
+
+test("an event that the daemon has translated is shown so", () => {
+    const report = {type: "exit", cause: "exited", code: 1, message: "exit status 1"};
+    const history = [
+        {lsn: 5, at: 1, type: "lease_granted", trial: 4, attempt: 1, worker: 3, slots: []},
+        {lsn: 6, at: 2, type: "report_taken", trial: 4, attempt: 1, report, translated: {report: {...report, message: "退出码 1"}}},
+    ] as never;
+    assert.equal(attemptsOf(history)[0]!.message, "退出码 1");
+    assert.match(storyOf(history, "loss", "epochs")[0]!.text, /退出码 1$/);
 });
 
 // The file of the curves had a line for each trial, and no curve.

@@ -466,7 +466,8 @@ test("the keyboard alone is enough", async () => {
     await context.close();
 });
 
-test("all pages are there in Chinese", async () => {
+test("all pages are there in Chinese, with the sentences of the daemon", async () => {
+    await stage.untilEnded(search);
     const context = await stage.context({locale: "zh-CN"});
     const page = await context.newPage();
     await page.goto(`${stage.url}e/${search}`);
@@ -474,6 +475,19 @@ test("all pages are there in Chinese", async () => {
     assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
     await page.locator(".state-mark.large", {hasText: "已完成"}).waitFor();
     await picture(page, "overview-zh");
+    const reasonIn = async (language) => (await stage.api(`experiments/${search}/trials/0`, {headers: {"Accept-Language": language}})).reason.text;
+    const [chinese, english] = [await reasonIn("zh-CN,zh;q=0.9"), await reasonIn("en")];
+    assert.match(chinese, /[一-龥]/);
+    assert.doesNotMatch(english, /[一-龥]/);
+    const reason = (text) => page.locator("table.compare td", {hasText: text}).first();
+    await page.goto(`${stage.url}e/${search}/compare?t=0,1`);
+    await reason(chinese).waitFor();
+    // Another tab chooses another language, for all of them.
+    const settings = await context.newPage();
+    await settings.goto(`${stage.url}settings`);
+    await settings.getByRole("button", {name: "English"}).click();
+    await page.bringToFront();
+    await reason(english).waitFor();
     noFaults();
     await context.close();
 });

@@ -6,10 +6,11 @@ import http.client
 class Subscriber:
     """Reads one stream after the other; `last_id` goes from one to the next."""
 
-    def __init__(self, cluster, path, last_id=None):
+    def __init__(self, cluster, path, last_id=None, language=None):
         self.cluster = cluster
         self.path = path
         self.last_id = last_id
+        self.language = language
         self.connection = None
         self.response = None
 
@@ -20,6 +21,8 @@ class Subscriber:
         headers = {"Accept": "text/event-stream"}
         if self.last_id is not None:
             headers["Last-Event-ID"] = self.last_id
+        if self.language is not None:
+            headers["Accept-Language"] = self.language
         self.connection.request("GET", self.path, headers=headers)
         self.response = self.connection.getresponse()
         return self.response.status

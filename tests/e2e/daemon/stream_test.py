@@ -216,6 +216,14 @@ class ChangesTest(harness.Case):
         topics = f"experiments,experiment:{experiment},trials:{experiment},workers,cluster"
         subscriber = Subscriber(self.cluster, f"/api/v1/stream?topics={topics}")
         self.assertEqual(subscriber.connect(60), 200)
+        # Followers of one topic get its sentences in different languages.
+        for language, why in (("zh-CN", "没有工作节点连接"), ("en", "no worker is connected")):
+            reader = Subscriber(self.cluster, f"/api/v1/stream?topics=experiment:{experiment}", language=language)
+            self.assertEqual(reader.connect(60), 200)
+            self.assertEqual(reader.response.headers["Content-Language"], language)
+            _, _, data = next(reader.messages())
+            self.assertEqual(json.loads(data)["experiment"]["waits_for"], why)
+            reader.cut()
         seen, trials, first, times = {}, {}, {}, []
         self.cluster.start_worker(2)
         for _, topic, data in subscriber.messages():

@@ -5,10 +5,11 @@
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
-// The parts of an HTTP request that we read ourselves: the target, the Host, and what makes a head ambiguous.
-// A decoded target that is encoded again decodes to the same; a head that passes has one length and no line
-// that another reader would end elsewhere.
+// The parts of an HTTP request that we read ourselves: the target, the Host, Accept-Language, and what makes
+// a head ambiguous. A decoded target that is encoded again decodes to the same; a head that passes has one
+// length and no line that another reader would end elsewhere.
 
 namespace hpsearch::fuzz {
 namespace {
@@ -72,10 +73,23 @@ void check_host(std::string_view host) {
                  "host and port that are joined again are the same");
 }
 
+void check_language(std::string_view header) {
+  std::string text(header);
+  const sentences::Language language = sentences::language_for(text);
+  HPSEARCH_CHECK(
+      sentences::language_for("de," + text) == language && sentences::language_for(text + ",de") == language,
+      "other languages change nothing");
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  HPSEARCH_CHECK(language == sentences::Language::english || text.find("zh") != std::string::npos,
+                 "only a header that names Chinese gets it");
+}
+
 void run_http_text(std::string_view bytes) {
   check_target(bytes);
   check_head(bytes);
   check_host(bytes);
+  check_language(bytes);
 }
 
 Seeds http_text_seeds() {
@@ -89,6 +103,7 @@ Seeds http_text_seeds() {
       "127.0.0.1:8077",
       "[::1]:80",
       "localhost",
+      "zh-CN,zh;q=0.9,en-GB;q=0.8, *;q=0.1",
   };
 }
 

@@ -2,7 +2,7 @@
 import {signal} from "@preact/signals";
 import {base} from "../state/router";
 import {parseExact, printExact} from "./exact";
-import {onPageKey, setPageKey, withPageKey} from "./page_key";
+import {onPageKey, setPageKey, withOwnHeaders} from "./page_key";
 import type {Session} from "./types";
 
 export interface FieldProblem {
@@ -81,7 +81,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     let response: Response;
     const refused = noteRefusal();
     try {
-        response = await fetch(apiUrl(path), {credentials: "same-origin", ...init, headers: withPageKey(init.headers as Record<string, string>)});
+        response = await fetch(apiUrl(path), {credentials: "same-origin", ...init, headers: withOwnHeaders(init.headers as Record<string, string>)});
     } catch (cause) {
         if (init.signal?.aborted) throw cause;
         throw new Problem(0, "unreachable", "", undefined);
@@ -134,7 +134,7 @@ export async function openSession(proof: {token: string} | {code: string}): Prom
 /// Reads the session of this browser, if there is one. A daemon without sessions answers 404: then none is needed.
 export async function readSession(): Promise<void> {
     try {
-        const response = await fetch(apiUrl("session"), {headers: withPageKey({Accept: "application/json"})});
+        const response = await fetch(apiUrl("session"), {headers: withOwnHeaders({Accept: "application/json"})});
         if (response.ok) session.value = (await response.json()) as Session;
     } catch {
         // No daemon: the page's own requests say so.

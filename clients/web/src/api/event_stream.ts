@@ -1,6 +1,6 @@
 // Server-sent events as EventSource reads them, with the headers of a request, which EventSource can't send. A stream that has
 // ended isn't opened again here.
-import {withPageKey} from "./page_key";
+import {withOwnHeaders} from "./page_key";
 
 export interface StreamEvent {
     readonly type: string;
@@ -70,7 +70,7 @@ export class EventStream {
                 credentials: "same-origin",
                 cache: "no-store",
                 signal: this.stop.signal,
-                headers: withPageKey({Accept: "text/event-stream"}),
+                headers: withOwnHeaders({Accept: "text/event-stream"}),
             });
             if (answer.ok && answer.body && answer.headers.get("Content-Type")?.startsWith("text/event-stream")) {
                 wasOpen = this.isOpen = true;

@@ -1,6 +1,7 @@
 // The second secret of a session. The browser sends a cookie to every port of its host, so other programs of the machine
 // can see it. This key stays with the pages of this origin, which send it in a header with every request.
 import {base} from "../state/router";
+import {language} from "../state/settings";
 
 const name = `hpsearch-page-key:${base.pathname}`;
 const header = "X-Hpsearch-Page-Key";
@@ -37,8 +38,12 @@ function others(): BroadcastChannel | undefined {
     return channel;
 }
 
-/// The headers of a request, and the key if there is one.
-export const withPageKey = (headers: Record<string, string> = {}): Record<string, string> => (key === "" ? headers : {...headers, [header]: key});
+/// The headers of a request, the language of the answer's sentences, and the key if there is one.
+export const withOwnHeaders = (headers: Record<string, string> = {}): Record<string, string> => ({
+    ...headers,
+    "Accept-Language": language.peek(),
+    ...(key === "" ? {} : {[header]: key}),
+});
 
 /// A sign-in gave this key, or a sign-out took it away (""): for all tabs.
 export function setPageKey(given: string): void {

@@ -11,6 +11,9 @@ export type StoredEvent = Api.Event & {
     readonly [field: string]: unknown;
 };
 
+/// The event with its sentences in the language of the pages.
+export const inLanguage = (event: StoredEvent): StoredEvent => ({...event, ...(event["translated"] as Partial<StoredEvent> | undefined)});
+
 export type Explanation = Omit<Api.Explanation, "history"> & {readonly history: readonly StoredEvent[]};
 
 /// A metric or a count as a number; NaN where there is none.

@@ -1,7 +1,7 @@
 // Has the daemon check the text while it is written, and estimate the search once it is right.
 import {useEffect, useState} from "preact/hooks";
 import {apiUrl, change, Problem, type FieldProblem} from "../api/client";
-import {withPageKey} from "../api/page_key";
+import {withOwnHeaders} from "../api/page_key";
 import type {PreviewAnswer} from "./preview";
 
 export interface Checked {
@@ -66,9 +66,9 @@ export function useCheck(text: string): Checked {
 /// Stores the program's files at the daemon, unless it has them. The body is the archive itself.
 export async function uploadContext(digest: string, archive: Uint8Array<ArrayBuffer>): Promise<void> {
     const url = apiUrl(`contexts/${digest}`);
-    const known = await fetch(url, {method: "HEAD", headers: withPageKey()});
+    const known = await fetch(url, {method: "HEAD", headers: withOwnHeaders()});
     if (known.ok) return;
-    const answer = await fetch(url, {method: "PUT", headers: withPageKey({"Content-Type": "application/x-tar"}), body: archive});
+    const answer = await fetch(url, {method: "PUT", headers: withOwnHeaders({"Content-Type": "application/x-tar"}), body: archive});
     if (!answer.ok) {
         const body = (await answer.json().catch(() => ({}))) as {error?: {message?: string}};
         throw new Problem(answer.status, "", body.error?.message ?? `${answer.status}`, undefined);

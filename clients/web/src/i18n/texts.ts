@@ -1,23 +1,15 @@
 // Texts of the pages. t(KEY) is the text of KEY in the chosen language; {name} in a text is replaced.
 import {computed, effect, signal} from "@preact/signals";
-import {store, stored} from "../state/settings";
+import {language, type Language} from "../state/settings";
 import en from "./en.json";
 import enPlots from "./en.plots.json";
 
-export type Language = "en" | "zh-CN";
 export type TextKey = keyof typeof en | keyof typeof enPlots;
 
 type Texts = Readonly<Record<string, string>>;
 const english: Texts = {...en, ...enPlots};
 const loaded = signal<Texts>(english);
 
-function firstLanguage(): Language {
-    const kept = stored("language");
-    if (kept === "en" || kept === "zh-CN") return kept;
-    return navigator.language.toLowerCase().startsWith("zh") ? "zh-CN" : "en";
-}
-
-export const language = signal<Language>(firstLanguage());
 export const locale = computed(() => (language.value === "zh-CN" ? "zh-CN" : "en-GB"));
 
 /// The build leaves the keys out: the texts then stand in the order of the English ones.
@@ -35,7 +27,6 @@ async function load(wanted: Language): Promise<void> {
 
 effect(() => {
     document.documentElement.lang = language.value;
-    store("language", language.value);
     void load(language.value);
 });
 

@@ -5,8 +5,9 @@
 import {signal} from "@preact/signals";
 import {apiUrl, noteRefusal, signedOut} from "../api/client";
 import {EventStream, type StreamEvent} from "../api/event_stream";
-import {withPageKey} from "../api/page_key";
+import {withOwnHeaders} from "../api/page_key";
 import {base} from "../state/router";
+import {language} from "../state/settings";
 
 export type Message = {readonly topic: string; readonly lsn?: number; readonly full?: boolean} & Readonly<Record<string, unknown>>;
 /// Gets a message of the topic, or null: something may have changed, read again.
@@ -93,7 +94,7 @@ async function statusOf(topic: string): Promise<number> {
     const stop = new AbortController();
     const response = await fetch(apiUrl(`stream?topics=${encodeURIComponent(topic)}`), {
         signal: stop.signal,
-        headers: withPageKey({Accept: "text/event-stream"}),
+        headers: withOwnHeaders({Accept: "text/event-stream"}),
     });
     stop.abort();
     return response.status;
@@ -234,6 +235,13 @@ export function startStream(): void {
     });
     addEventListener("online", () => {
         if (leads && !source) again();
+    });
+    let spoken = language.peek();
+    language.subscribe((now) => {
+        if (now === spoken) return;
+        spoken = now;
+        again();
+        poll();
     });
     signedOut.subscribe((out) => {
         if (!out && leads && !source && connection.peek().kind !== "polling") again();

@@ -1,6 +1,6 @@
 // Stored events as sentences, as `hpsearch explain` prints them.
 import type {Count, Metric} from "../api/types";
-import type {Reason, StoredEvent} from "../api/shapes";
+import {inLanguage, type Reason, type StoredEvent} from "../api/shapes";
 import {t, tWord} from "../i18n/texts";
 import {amount} from "../i18n/amount";
 import {formatDuration, formatNumber, formatValue, plain, shortened} from "../i18n/format";
@@ -79,7 +79,8 @@ export class Story {
     }
 
     /// The line of an event, or undefined where another event's line shows it.
-    line(event: StoredEvent): StoryLine | undefined {
+    line(stored: StoredEvent): StoryLine | undefined {
+        const event = inLanguage(stored);
         const told = this.sentence(event);
         if (!told || told[0] === "") return undefined;
         const actor = textOf(event["actor"]);

@@ -2,6 +2,7 @@
 import {effect, signal} from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
+export type Language = "en" | "zh-CN";
 
 function stored(name: string): string | null {
     try {
@@ -11,7 +12,7 @@ function stored(name: string): string | null {
     }
 }
 
-export function store(name: string, value: string): void {
+function store(name: string, value: string): void {
     try {
         localStorage.setItem(`hpsearch.${name}`, value);
     } catch {
@@ -22,6 +23,13 @@ export function store(name: string, value: string): void {
 const oneOf = <T extends string>(text: string | null, values: readonly T[], otherwise: T): T => values.find((value) => value === text) ?? otherwise;
 
 export const theme = signal<Theme>(oneOf(stored("theme"), ["system", "light", "dark"], "system"));
+const firstLanguage = (): Language => oneOf(stored("language"), ["en", "zh-CN"], navigator.language.toLowerCase().startsWith("zh") ? "zh-CN" : "en");
+/// The language of the pages and of the sentences that the daemon sends. All tabs have the same one: they share its stream.
+export const language = signal(firstLanguage());
+addEventListener("storage", () => {
+    language.value = firstLanguage();
+});
+
 export const keysOn = signal(stored("keys") !== "off");
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -40,5 +48,4 @@ effect(() => {
 });
 effect(() => store("theme", theme.value));
 effect(() => store("keys", keysOn.value ? "on" : "off"));
-
-export {stored};
+effect(() => store("language", language.value));

@@ -1,5 +1,5 @@
 // The attempts of a trial, read from its history.
-import type {StoredEvent} from "../../api/shapes";
+import {inLanguage, type StoredEvent} from "../../api/shapes";
 
 export interface Place {
     readonly worker: number;
@@ -32,7 +32,7 @@ const placeOf = (fields: Fields): Place[] =>
 
 export function attemptsOf(history: readonly StoredEvent[]): Attempt[] {
     const found = new Map<number, Attempt>();
-    for (const event of history) {
+    for (const event of history.map(inLanguage)) {
         const number = typeof event.attempt === "number" ? event.attempt : undefined;
         if (number === undefined) continue;
         if (event.type === "lease_granted") {

@@ -5,8 +5,8 @@
 import type {ComponentChildren} from "preact";
 import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import {effect} from "@preact/signals";
-import {language, t, type TextKey} from "../../i18n/texts";
-import {shownTheme} from "../../state/settings";
+import {t, type TextKey} from "../../i18n/texts";
+import {language, shownTheme} from "../../state/settings";
 import {choose, selectionOf} from "../../state/selection";
 import {go} from "../../state/router";
 import {CanvasPen} from "./canvas_pen";

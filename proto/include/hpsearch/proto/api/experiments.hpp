@@ -13,6 +13,7 @@
 #include "hpsearch/engine/space/space.hpp"
 #include "hpsearch/proto/api/daemon.hpp"
 #include "hpsearch/proto/api/field_types.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::engine {
 struct ExperimentRecord;
@@ -572,9 +573,11 @@ struct ProgramRequest {
   }
 };
 
-[[nodiscard]] ExperimentSummary summary_of(const engine::ExperimentRecord& experiment);
+[[nodiscard]] ExperimentSummary summary_of(const engine::ExperimentRecord& experiment,
+                                           sentences::Language language = sentences::Language::english);
 /// O(n log n) in its trials.
-[[nodiscard]] Experiment detail_of(const engine::ExperimentRecord& experiment, engine::Instant now);
+[[nodiscard]] Experiment detail_of(const engine::ExperimentRecord& experiment, engine::Instant now,
+                                   sentences::Language language = sentences::Language::english);
 /// The checkpoint from which its trials start.
 [[nodiscard]] std::optional<SourceCheckpoint> source_of(const engine::ExperimentRecord& experiment);
 [[nodiscard]] ProgramChange program_change(const engine::ProgramChange& program);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hpsearch/proto/api/field_types.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::engine {
 struct AllocationRecord;
@@ -196,8 +197,10 @@ struct QueueText {
 
 [[nodiscard]] engine::QueueSettings settings_of(const QueueSettings& settings);
 [[nodiscard]] QueueSettings settings_of(const engine::QueueSettings& settings);
-[[nodiscard]] Allocation allocation_of(const engine::AllocationRecord& record);
+[[nodiscard]] Allocation allocation_of(const engine::AllocationRecord& record,
+                                       sentences::Language language = sentences::Language::english);
 /// Without `trials_waiting`, `trials_too_long` and `time_needed`.
-[[nodiscard]] Queue queue_of(const engine::QueueRecord& record);
+[[nodiscard]] Queue queue_of(const engine::QueueRecord& record,
+                             sentences::Language language = sentences::Language::english);
 
 }  // namespace hpsearch::api

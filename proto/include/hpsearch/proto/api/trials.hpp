@@ -15,6 +15,7 @@
 #include "hpsearch/proto/api/daemon.hpp"
 #include "hpsearch/proto/api/experiments.hpp"
 #include "hpsearch/proto/api/field_types.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::engine {
 struct ExperimentRecord;
@@ -277,14 +278,17 @@ struct LogPiece {
 };
 
 /// Its sentence has lengths in `unit`.
-[[nodiscard]] Reason reason_with_text(engine::Reason reason, std::string_view unit = {});
+[[nodiscard]] Reason reason_with_text(engine::Reason reason, std::string_view unit = {},
+                                      sentences::Language language = sentences::Language::english);
 /// The trial must exist. The daemon adds the fields that only it knows: heard_at, heard_step, log_problem.
 [[nodiscard]] Trial trial_of(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
-                             engine::Instant now);
-[[nodiscard]] std::optional<Trial> best_trial(const engine::ExperimentRecord& experiment,
-                                              engine::Instant now);
+                             engine::Instant now,
+                             sentences::Language language = sentences::Language::english);
+[[nodiscard]] std::optional<Trial> best_trial(const engine::ExperimentRecord& experiment, engine::Instant now,
+                                              sentences::Language language = sentences::Language::english);
 /// Without its history.
 [[nodiscard]] Explanation explanation_of(const engine::ExperimentRecord& experiment,
-                                         engine::TrialNumber trial, const engine::Explanation& explanation);
+                                         engine::TrialNumber trial, const engine::Explanation& explanation,
+                                         sentences::Language language = sentences::Language::english);
 
 }  // namespace hpsearch::api

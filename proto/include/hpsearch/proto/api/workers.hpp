@@ -11,6 +11,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/proto/api/field_types.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 
 namespace hpsearch::proto {
 struct Utilization;
@@ -307,6 +308,7 @@ struct QuarantineRequest {
 [[nodiscard]] Device device_of(const engine::SlotDevice& device);
 [[nodiscard]] AttemptLoad load_of(const engine::AttemptKey& attempt, const proto::Utilization& last);
 /// Without the fields that only the daemon knows: `loads` and those after it.
-[[nodiscard]] Worker worker_of(const engine::WorkerRecord& worker);
+[[nodiscard]] Worker worker_of(const engine::WorkerRecord& worker,
+                               sentences::Language language = sentences::Language::english);
 
 }  // namespace hpsearch::api

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/space/space.hpp"
+#include "hpsearch/proto/sentences/language.hpp"
 #include "hpsearch/proto/views/columns.hpp"
 #include "hpsearch/proto/views/rung_ladder.hpp"
 
@@ -61,6 +62,7 @@ inline constexpr double importance_gamma = 0.1;
 /// the space that varies, in its order.
 [[nodiscard]] std::string importance_json(const RungLadder& ladder, const Columns& columns,
                                           const engine::Space& space, std::optional<std::uint64_t> rung,
-                                          bool sampler_learns);
+                                          bool sampler_learns,
+                                          sentences::Language language = sentences::Language::english);
 
 }  // namespace hpsearch::views
