@@ -1,7 +1,7 @@
 # Compiles several sources of a target as one, where their names allow it (scripts/tools/unity_groups.py): a third of the time.
 #   HPSEARCH_UNITY  OFF; TESTS: what tests; PROGRAMS: the programs and the rooms that are not installed, too; ALL. Each
-#                   goes as far as the one before and further. Where a command to compile a source is looked up (planted
-#                   faults), and for headers that others include, installed rooms stay as they are: at most PROGRAMS.
+#                   goes as far as the one before and further. Planted faults look up how each source is compiled: at most
+#                   TESTS. For headers that others include, installed rooms stay as they are: at most PROGRAMS.
 set(HPSEARCH_UNITY "OFF" CACHE STRING "Compile several sources as one: OFF, TESTS, PROGRAMS or ALL")
 set(hpsearch_unity_reach OFF TESTS PROGRAMS ALL)
 if(NOT HPSEARCH_UNITY IN_LIST hpsearch_unity_reach)

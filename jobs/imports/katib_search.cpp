@@ -187,7 +187,9 @@ class KatibSearch {
         {"multivariate-tpe", "n_startup_trials", "searcher.tpe.initial_results"},
         {"bayesianoptimization", "n_initial_points", "searcher.model.initial_results"},
     }};
-    for (const auto& [name, text] : settings) {
+    for (const auto& given : settings) {
+      const auto& name = given.first;
+      const auto& text = given.second;
       const auto* const setting = std::find_if(known.begin(), known.end(), [&](const Setting& one) {
         return one.name == name && (one.algorithm.empty() || one.algorithm == method);
       });

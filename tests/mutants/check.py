@@ -115,6 +115,9 @@ class Build:
     def compile(self, source, text, overlay, target):
         """`text` in place of `source` when it is a .cpp, and headers of `overlay` before all others."""
         source = ROOT / source
+        if str(source) not in self.compile_commands:
+            raise ValueError(f"{source.relative_to(ROOT)} is compiled together with others in {self.folder}; "
+                             "the preset whole compiles each source of a room alone")
         command = shlex.split(self.compile_commands[str(source)])
         changed = target.with_suffix(source.suffix)
         changed.write_text(text if text is not None else source.read_text())

@@ -10,7 +10,8 @@ namespace hpsearch::cli {
 using engine::Value;
 
 int control(const std::string& what, const ControlOptions& options, const Output& output) {
-  const auto& [wanted, trial, yes] = options;
+  const ExperimentOptions& wanted = options.experiment;
+  const std::optional<std::uint64_t>& trial = options.trial;
   if (!wanted.experiment && !wanted.server.state_dir) {
     // A daemon may have other users, whose only experiment may be a different one.
     return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
@@ -22,7 +23,7 @@ int control(const std::string& what, const ControlOptions& options, const Output
     return output.fail(reached.failure());
   }
   const bool ends = (what == "cancel" || what == "kill") && !trial;
-  if (ends && !yes) {
+  if (ends && !options.yes) {
     const auto experiment =
         read_as<api::ExperimentSummary>(reached->server.client().get(experiment_target(reached->experiment)));
     if (!experiment) {

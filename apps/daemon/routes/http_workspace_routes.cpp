@@ -87,7 +87,9 @@ engine::Problem unknown(const std::string& key) {
 /// Adds everything that is wrong with it to `problems`.
 Quota read_quota(const Value::Map& body, engine::Problems& problems) {
   Quota quota;
-  for (const auto& [key, value] : body) {
+  for (const auto& member : body) {
+    const std::string& key = member.first;
+    const Value& value = member.second;
     const auto limit = std::find_if(quota_limits.begin(), quota_limits.end(),
                                     [&](const QuotaLimit& one) { return one.name == key; });
     const std::int64_t* number = value.as_integer();

@@ -229,8 +229,8 @@ Result<Simulated> Simulator::run(const Value& config) {
   const Instant until =
       options_.until ? later(Instant(), *options_.until) : Instant::from_micros(last_micros);
   while (done && !is_ended(engine_.find(experiment_)->state)) {
-    const std::optional<Instant> due = engine_.next_deadline();
-    const auto deadline = due ? std::optional(Instant() + (*due - (Instant() + ahead))) : std::nullopt;
+    const std::optional<Instant> timer = engine_.next_deadline();
+    const auto deadline = timer ? std::optional(Instant() + (*timer - (Instant() + ahead))) : std::nullopt;
     if (due_.empty() && !deadline) {
       return Error{Errc::bad_request,
                    "nothing runs any more, and the search is not over: no worker takes its trials"};
@@ -252,9 +252,9 @@ Result<Simulated> Simulator::run(const Value& config) {
     if (look) {
       done = command(CheckTimers{});
     } else {
-      const Due due = due_.top();
+      const Due first = due_.top();
       due_.pop();
-      done = arrive(due);
+      done = arrive(first);
     }
     if (done) {
       done = carry_out_orders();

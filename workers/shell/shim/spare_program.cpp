@@ -46,7 +46,7 @@ std::string last_line(const Descriptor& pipe) {
 }  // namespace
 
 SpareProgram::SpareProgram(net::Loop& loop)
-    : loop_(loop), own_programs_(std::make_unique<ProgramShim>(loop)), programs_(*own_programs_) {
+    : own_programs_(std::make_unique<ProgramShim>(loop)), programs_(*own_programs_) {
 }
 
 Result<std::unique_ptr<SpareProgram>> SpareProgram::start(net::Loop& loop, const AttemptDirectory& place,

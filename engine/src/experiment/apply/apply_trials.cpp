@@ -203,7 +203,7 @@ void apply(const Applier& applier, const TrialQueued& queued) {
     Reason reason;
     reason.why = Reason::Why::user;
     reason.detail = "its experiment continues";
-    trial.reason = std::move(reason);
+    trial.reason = reason;
     trial.ended_at = {};
     record.uncollected.erase(queued.trial);
   }
@@ -225,7 +225,7 @@ void apply(const Applier& applier, const TrialRetried& retried) {
   Reason reason;
   reason.why = Reason::Why::user;
   reason.detail = retried_by_user;
-  trial.reason = std::move(reason);
+  trial.reason = reason;
   trial.ended_at = {};
   trial.awaits_resume = false;
   record.uncollected.erase(retried.trial);

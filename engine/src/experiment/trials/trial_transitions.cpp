@@ -318,9 +318,7 @@ void after_exit(Step& step, const AttemptKey& key, const Course& course, const E
     } else if (fails_for_certain(step.state(), record, trial)) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
                  cause + "; it failed twice in the same way before its first report");
-    } else if (fruitless && fruitless->again_there) {
-      run_again_after(step, key.experiment, key.trial, fruitless);
-    } else if (trial.restarts > record.config.max_restarts) {
+    } else if (trial.restarts > record.config.max_restarts && !(fruitless && fruitless->again_there)) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
     } else {
       run_again_after(step, key.experiment, key.trial, fruitless);

@@ -21,7 +21,7 @@ class LineMap {
 
   /// The lines of a member of this map, or of an item of this list; empty if there is none.
   [[nodiscard]] LineMap member(std::string_view key) const;
-  [[nodiscard]] LineMap item(std::size_t at) const { return at < items_.size() ? items_[at] : LineMap(); }
+  [[nodiscard]] LineMap item(std::size_t at) const;
 
   // --- for the reader that builds it ---
 
@@ -40,6 +40,10 @@ struct LineMap::Member {
   std::string key;
   LineMap lines;
 };
+
+inline LineMap LineMap::item(std::size_t at) const {
+  return at < items_.size() ? items_[at] : LineMap();
+}
 
 inline void LineMap::add_item(LineMap lines) {
   items_.push_back(std::move(lines));

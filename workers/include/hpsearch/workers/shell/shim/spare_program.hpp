@@ -46,7 +46,6 @@ class SpareProgram {
   [[nodiscard]] engine::Status give(const std::string& text);
   void ended(const ProgramEnd& end);
 
-  net::Loop& loop_;
   std::unique_ptr<ProgramShim> own_programs_;
   ProgramShim& programs_;
   ProgramStart start_;
