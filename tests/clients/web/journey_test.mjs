@@ -281,8 +281,15 @@ test("two searches are compared from the list, by the numbers of the command lin
     const compared = JSON.parse(stage.hpsearch("compare", ...ids.map(String), "-o", "json"));
     assert.ok(compared, "the command line compares them, too");
     await picture(page, "compare-searches");
-    await page.getByRole("link", {name: "Their best results over time"}).click();
-    await page.waitForURL(new RegExp(`/e/${ids[0]}/history\\?vs=${ids[1]}`));
+    // Both are in one plot, with their names: over trials, and over the hyperparameter that both files vary.
+    await page.locator(".plot-legend li", {hasText: `${ids[1]} more`}).waitFor();
+    const caption = (plot) => page.locator(`figure[data-plot="${plot}"] figcaption`).textContent();
+    await page.locator('figure[data-plot="parallel"] canvas[data-drawn]').waitFor({state: "attached"});
+    assert.match(await caption("history"), new RegExp(`Best loss: ${ids[0]} fewer [\\d.e-]+, ${ids[1]} more [\\d.e-]+\\.`));
+    const winner = searches[better];
+    assert.ok((await caption("parallel")).startsWith(`6 trials over 2 axes; each line is one trial. The best of them is trial ${winner.best.trial} (${winner.id} ${winner.name}) with `), await caption("parallel"));
+    await page.locator('figure[data-plot="parallel"]').getByRole("button", {name: "Table"}).click();
+    await until(async () => (await page.locator('figure[data-plot="parallel"] tbody tr').count()) === 6, "a row for each trial");
     noFaults();
     await context.close();
 });

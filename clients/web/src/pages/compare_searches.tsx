@@ -1,4 +1,5 @@
-// Up to eight searches side by side: results, the best configurations, and what differs in their files.
+// Up to eight searches side by side: results, the best configurations, what differs in their files and programs, and their
+// trials in plots.
 import type {ComponentChildren} from "preact";
 import {get, Problem} from "../api/client";
 import {numberOf, type Experiment, type Trial} from "../api/shapes";
@@ -13,10 +14,13 @@ import {Link} from "../design/link";
 import {Shared} from "../design/told_name";
 import {StateMark} from "../design/state_mark";
 import {Lines, valueLines, type Line} from "./compare_lines";
+import {Lazy} from "./lazy";
 import type {PageProps} from "./page_props";
 
 const mostSearches = 8;
 const nameLetters = 24;
+const digestLetters = 12;
+const loadPlots = () => import("./plot_pages").then((pages) => ({default: pages.SearchPlots}));
 
 interface Compared {
     readonly experiment: Experiment;
@@ -38,10 +42,27 @@ async function readOne(id: number, signal: AbortSignal): Promise<Compared | null
     }
 }
 
-/// The best of searches whose results can be compared; undefined if their metrics differ.
+/// The program that new trials of a search run: its checkout, its files and where they came from.
+function programOf({git, programs, context_digest, context_directory}: Experiment): Map<string, string> {
+    const digest = programs.at(-1)?.context_digest ?? context_digest;
+    return new Map(
+        [
+            [t("compare.commit"), git ? git.commit.slice(0, digestLetters) + (git.dirty ? t("config.git_dirty") : "") : ""],
+            [t("compare.digest"), digest.slice(0, digestLetters)],
+            [t("form.directory"), context_directory],
+        ].filter((fact): fact is [string, string] => fact[1] !== ""),
+    );
+}
+
+/// Whether a result of one search can be better than one of another.
+function haveOneMetric(all: readonly Compared[]): boolean {
+    const first = all[0]!.experiment;
+    return all.every(({experiment: {metric, smaller_is_better}}) => metric === first.metric && smaller_is_better === first.smaller_is_better);
+}
+
+/// The best of searches that have one metric.
 function bestOf(all: readonly Compared[]): Compared | undefined {
-    const {metric, smaller_is_better: smaller} = all[0]!.experiment;
-    if (all.some(({experiment}) => experiment.metric !== metric || experiment.smaller_is_better !== smaller)) return undefined;
+    const smaller = all[0]!.experiment.smaller_is_better;
     const better = (a: number, b: number) => (smaller ? a < b : a > b);
     return all.reduce<Compared | undefined>((so, each) => {
         const result = numberOf(each.experiment.best?.metric ?? null);
@@ -71,7 +92,8 @@ export default function CompareSearches({query}: PageProps) {
                 {(answers) => {
                     const all = answers.filter((each): each is Compared => each !== null);
                     if (all.length === 0) return nothing;
-                    const best = bestOf(all);
+                    const oneMetric = haveOneMetric(all);
+                    const best = oneMetric ? bestOf(all) : undefined;
                     const fact = (label: string, cell: (each: Compared) => ComponentChildren): Line => ({
                         key: label,
                         label,
@@ -80,11 +102,16 @@ export default function CompareSearches({query}: PageProps) {
                     });
                     const configurations = valueLines(all.map(({best: trial}) => new Map(flatHparams(trial?.hparams ?? {}))));
                     const files = valueLines(all.map(({config}) => new Map(flatHparams(config)))).filter((line) => line.differs);
+                    const programs = valueLines(all.map(({experiment}) => programOf(experiment))).filter((line) => line.differs);
                     const told = toldApart(
                         all.map(({experiment}) => experiment.name),
                         nameLetters,
                     );
-                    const [first, ...others] = all.map(({experiment}) => experiment.id);
+                    const plotted = all.map(({experiment, config}) => ({
+                        experiment,
+                        config,
+                        name: `${experiment.id} ${told.get(experiment.name)?.own}`,
+                    }));
                     return (
                         <>
                             <div class="scroll-x">
@@ -147,14 +174,11 @@ export default function CompareSearches({query}: PageProps) {
                                         />
                                         <Lines title={t("overview.best_configuration")} lines={configurations} />
                                         <Lines title={t("compare.files")} lines={files} />
+                                        <Lines title={t("compare.programs")} lines={programs} />
                                     </tbody>
                                 </table>
                             </div>
-                            {others.length > 0 && (
-                                <p class="section">
-                                    <Link to={`e/${first}/history?vs=${others.join(",")}`}>{t("compare.histories")}</Link>
-                                </p>
-                            )}
+                            {all.length > 1 && <Lazy load={loadPlots} props={{all: plotted, query, oneMetric}} />}
                         </>
                     );
                 }}

@@ -13,16 +13,23 @@ export const usageSpans = ["24h", "7d", "30d"] as const;
 
 const field = where((name) => name.startsWith("hparams.") || ([...standardFields, ...extraFields] as string[]).includes(name));
 
+const historyAxis = word("time", "trials", "slot_seconds");
+
+/// The scale of the metric, and ranges of a parallel plot.
+const plotState = {
+    y: word("linear", "log", "quantile"),
+    clip: word("auto", "on", "off"),
+    b: where((value) => value.split(";").every((part) => /^[^:]+:[\d.]+-[\d.]+(,[\d.]+-[\d.]+)*$/.test(part))),
+};
+
 /// What pages of an experiment share: chosen trials, filters, ranges, the scale of the metric, a part of the time.
 export const sharedState: Shapes = {
     t: list(whole),
     best: number,
     rung: whole,
-    y: word("linear", "log", "quantile"),
-    clip: word("auto", "on", "off"),
+    ...plotState,
     span: ranges(1),
     len: where((value) => value === "any" || /^[1-9]\d{0,15}$/.test(value)),
-    b: where((value) => value.split(";").every((part) => /^[^:]+:[\d.]+-[\d.]+(,[\d.]+-[\d.]+)*$/.test(part))),
 };
 
 export const pageState = {
@@ -35,7 +42,7 @@ export const pageState = {
         sort: order(word(...experimentOrders)),
     },
     new: {fork: whole, points: list(whole), narrow: where((value) => /^\{.*\}$/s.test(value)), mode: word("advanced")},
-    compare: {e: list(whole)},
+    compare: {e: list(whole), x: historyAxis, axes: anything, ...plotState},
     workers: {q: anything, gone: word("yes")},
     usage: {by: word(...usageGroups), since: word(...usageSpans)},
     audit: {refusals: word("yes"), q: anything},
@@ -55,11 +62,11 @@ export const pageState = {
     parallel: {axes: anything},
     scatter: {mode: word("slice", "pair", "contour"), px: anything, py: anything, colour: word("metric", "rung"), view: ranges(2), all: word("1")},
     importance: {level: whole},
-    history: {x: word("time", "trials", "slot_seconds"), vs: list(whole)},
+    history: {x: historyAxis, vs: list(whole)},
     timeline: {from: number, to: number},
     checkpoints: {show: word("best")},
     events: {kind: list(word(...storyKinds, "trouble")), view: word("exact"), q: anything},
-    config: {show: word("all")},
+    config: {show: word("all", "written")},
     trial: {q: anything},
     files: {file: anything, of: where((value) => /^[\w.-]{1,100}$/.test(value)), q: anything},
     log: {attempt: whole, rank: whole, stream: word("stdout", "stderr"), at: number, wrap: word("yes"), q: anything},

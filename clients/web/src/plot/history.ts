@@ -8,6 +8,7 @@ import {HitGrid} from "./drawing/hit_grid";
 import {drawStrip, metricAxis, metricY} from "./metric_axis";
 import {countText, cutMiddle, durationText, metricText} from "./drawing/number";
 import {elapsed, whole, type ScaleKind} from "./drawing/scale";
+import {lineColours} from "./drawing/theme";
 import type * as Api from "../api/types";
 
 export type History = Api.History;
@@ -82,44 +83,54 @@ export function historyFigure(history: History, results: Results | null, options
     const xs = Float32Array.from(cloud.x, px);
     const ys = Float32Array.from(cloud.metric, py);
     const grid = new HitGrid(xs, ys, size.width, size.height);
-    const colours = [theme.accent, ...theme.categories.slice(1)];
+    const colours = lineColours(theme);
     const own = history.points;
     const last = own[own.length - 1];
+    // The own points first: keys move along these.
+    const points = lines.flatMap((line) => line.history.points.map((point) => ({line, point})));
 
     const pointHit = (index: number): Hit | null => {
-        const point = own[index];
-        if (!point) return null;
+        if (!points[index]) return null;
+        const {line, point} = points[index];
+        const trial = say("plot.trial", {trial: point.trial});
         return {
-            trial: point.trial,
+            // Trials of another search can be neither chosen nor opened here.
+            trial: line === lines[0] ? point.trial : -1,
             index,
-            x: px(historyX(history, point, x)),
-            y: py(point.metric),
-            title: say("plot.trial", {trial: point.trial}),
+            x: pointXs[index]!,
+            y: pointYs[index]!,
+            title: options.others.length > 0 ? `${line.name}: ${trial}` : trial,
             lines: [
                 [history.metric, metricText(point.metric)],
                 [say("plot.length"), `${point.length} ${options.unit}`],
-                [say("plot.history.after"), durationText(point.time - startOf(history))],
+                [say("plot.history.after"), durationText(point.time - startOf(line.history))],
                 [say("plot.history.slot_time"), durationText(point.slot_seconds)],
             ],
         };
     };
-    const pointXs = Float32Array.from(own, (point) => px(historyX(history, point, x)));
-    const pointYs = Float32Array.from(own, (point) => py(point.metric));
+    const pointXs = Float32Array.from(points, ({line, point}) => px(historyX(line.history, point, x)));
+    const pointYs = Float32Array.from(points, ({point}) => py(point.metric));
     const pointGrid = new HitGrid(pointXs, pointYs, size.width, size.height);
 
     return {
         ...size,
         marks: cloud.metric.length + values.length,
-        sentence: last
-            ? say("plot.history.sentence", {
-                  metric: history.metric,
-                  best: metricText(last.metric),
-                  trial: last.trial,
-                  time: durationText(last.time - startOf(history)),
-                  n: own.length,
-                  trials: countText(history.end.trials),
-              })
-            : say("plot.history.sentence_none", {metric: history.metric}),
+        sentence:
+            options.others.length > 0
+                ? say("plot.history.sentence_all", {
+                      metric: history.metric,
+                      list: lines.map(({name}, i) => `${name} ${labels[i] || "–"}`).join(", "),
+                  })
+                : last
+                  ? say("plot.history.sentence", {
+                        metric: history.metric,
+                        best: metricText(last.metric),
+                        trial: last.trial,
+                        time: durationText(last.time - startOf(history)),
+                        n: own.length,
+                        trials: countText(history.end.trials),
+                    })
+                  : say("plot.history.sentence_none", {metric: history.metric}),
         draw(pen) {
             const xName = x === "time" ? say("plot.history.time") : x === "trials" ? say("plot.history.trials") : say("plot.history.slots");
             drawAxes(pen, theme, {box, y: axis.scale, yLabel: upwards(history.metric), yCount: count});
@@ -151,16 +162,16 @@ export function historyFigure(history: History, results: Results | null, options
             const places: number[] = [];
             [...lines].reverse().forEach((line, back) => {
                 const i = lines.length - 1 - back;
-                const points: number[] = [];
+                const steps: number[] = [];
                 for (const point of line.history.points) {
                     const at = px(historyX(line.history, point, x));
-                    if (points.length > 0) points.push(at, points[points.length - 1]!);
-                    points.push(at, py(point.metric));
+                    if (steps.length > 0) steps.push(at, steps[steps.length - 1]!);
+                    steps.push(at, py(point.metric));
                 }
-                if (points.length > 0) points.push(px(ends[i]!), points[points.length - 1]!);
-                places[i] = points.length > 0 ? points[points.length - 1]! : NaN;
+                if (steps.length > 0) steps.push(px(ends[i]!), steps[steps.length - 1]!);
+                places[i] = steps.length > 0 ? steps[steps.length - 1]! : NaN;
                 const colour = colours[i % colours.length]!;
-                pen.line(points, {stroke: colour, width: i === 0 ? 2 : 1.5});
+                pen.line(steps, {stroke: colour, width: i === 0 ? 2 : 1.5});
                 if (i === 0 && own.length <= 200)
                     for (let k = 0; k < own.length; ++k) pen.mark("circle", pointXs[k]!, pointYs[k]!, k === own.length - 1 ? 8 : 5, colour);
             });
@@ -198,6 +209,7 @@ export function historyFigure(history: History, results: Results | null, options
         moveBy: (from, key) => stepAlong(own.length, from, key, pointHit),
         table: () => ({
             columns: [
+                ...(options.others.length > 0 ? [say("plot.column.search")] : []),
                 say("plot.column.trial"),
                 history.metric,
                 say("plot.length"),
@@ -205,11 +217,12 @@ export function historyFigure(history: History, results: Results | null, options
                 say("plot.history.slot_time"),
                 say("plot.history.trials"),
             ],
-            rows: own.map((point) => [
+            rows: points.map(({line, point}) => [
+                ...(options.others.length > 0 ? [line.name] : []),
                 point.trial,
                 point.metric,
                 point.length,
-                durationText(point.time - startOf(history)),
+                durationText(point.time - startOf(line.history)),
                 durationText(point.slot_seconds),
                 point.trials,
             ]),

@@ -4,6 +4,7 @@ import type {Experiment} from "../api/shapes";
 import {daemonNow} from "../api/client";
 import {t, tWord} from "../i18n/texts";
 import {useResource} from "../state/resource";
+import type {Query} from "../state/router";
 import {View} from "../design/states";
 import {columnOf, numbersOf, wordOf, type Columns} from "./data/columns";
 import type {LengthChoice} from "./data/compared";
@@ -17,6 +18,7 @@ import {Legend} from "./drawing/legend";
 import {LAYERS, opacityOf, statesFigure, type Lives} from "./data/states_over_time";
 import type {Timeline} from "./timeline";
 import {useColumns} from "./data/use_columns";
+import {Segments} from "./page_parts";
 
 const RUNNING_BINS = 200;
 
@@ -50,7 +52,27 @@ export function resultsOf(columns: Columns | null, x: HistoryX, history: History
     };
 }
 
-const EVERY: Filter = {bestShare: 1, fromRung: 0};
+/** What the x axis counts, in the address as x. */
+export const readX = (query: Query, usual: HistoryX): HistoryX =>
+    (["time", "trials", "slot_seconds"] as const).find((each) => each === query.get("x")) ?? usual;
+
+export function XChoice({query, usual}: {query: Query; usual: HistoryX}) {
+    return (
+        <Segments<HistoryX>
+            label={t("plot.x_axis")}
+            value={readX(query, usual)}
+            onChange={(value) => query.set({x: value === usual ? undefined : value})}
+            choices={[
+                {value: "time", text: t("plot.history.time")},
+                {value: "trials", text: t("plot.history.trials")},
+                {value: "slot_seconds", text: t("plot.history.slots")},
+            ]}
+        />
+    );
+}
+
+/** Keeps all trials. */
+export const EVERY: Filter = {bestShare: 1, fromRung: 0};
 
 export interface HistoryViewProps {
     readonly experiment: Experiment;

@@ -3,12 +3,14 @@ import type {Box} from "./drawing/axes";
 import {filterRows, type Brushes} from "./brush";
 import {css, packed, parseColour, rungColour} from "./drawing/colour";
 import type {Figure, Hit, Look, Size, Stress} from "./drawing/figure";
+import {ownTrial} from "./data/joined_searches";
 import {keepFiltered, type Filter} from "./data/kept";
 import {countText, metricText, shareText, valueText} from "./drawing/number";
 import {bandDensity, BINS, largest, paintDensity, pairCounts} from "./data/pair_counts";
 import {NO_PLACE, type ParallelAxis, type ParallelModel} from "./data/parallel_model";
 import {fitEnd, fitText, type Pen} from "./drawing/pen";
 import {makeRaster} from "./drawing/raster";
+import {lineColours, type Theme} from "./drawing/theme";
 import {toldApart} from "../i18n/names";
 
 export const MOST_LINES = 2000;
@@ -55,6 +57,27 @@ export function keepRows(model: ParallelModel, options: ParallelOptions, scratch
     );
 }
 
+/** The trial of a row: its search, where there are several, and its number. */
+function trialCells({trials, searches}: ParallelModel, row: number): (string | number)[] {
+    if (!searches) return [trials[row]!];
+    const [search, trial] = ownTrial(trials[row]!, searches.length);
+    return [searches[search]!, trial];
+}
+
+/** How sentences call a trial: 7, or 7 (2 wide) where there are several searches. */
+function trialName(model: ParallelModel, row: number): string {
+    const [name, trial] = trialCells(model, row);
+    return trial === undefined ? String(name) : `${trial} (${name})`;
+}
+
+/** The colours of rungs, or of searches where there are several. */
+export function rowColours({trials, rungs, rungCount, searches}: ParallelModel, theme: Theme): (row: number) => string {
+    const several = lineColours(theme);
+    if (searches) return (row) => several[ownTrial(trials[row]!, searches.length)[0]]!;
+    const colours = Array.from({length: rungCount}, (_, rung) => css(rungColour(rung, rungCount, theme.dark)));
+    return (row) => (rungs[row] === 255 ? theme.faint : colours[rungs[row]!]!);
+}
+
 /** Names are bold; what is measured is not. */
 const NARROWER = 0.88;
 
@@ -62,7 +85,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
     const {theme, say} = look;
     const kept = keepRows(model, options, scratch);
     const keep = scratch.keep;
-    const axes = model.axes;
+    const {axes, searches} = model;
     const count = axes.length;
     const box = {left: 34, top: 34, right: size.width - 72, bottom: size.height - 34};
     const axisX = axes.map((_, i) => (count === 1 ? (box.left + box.right) / 2 : box.left + ((box.right - box.left) * i) / (count - 1)));
@@ -83,8 +106,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
         }
         return points;
     };
-    const colours = Array.from({length: model.rungCount}, (_, rung) => css(rungColour(rung, model.rungCount, theme.dark)));
-    const colourOf = (row: number) => (model.rungs[row] === 255 ? theme.faint : colours[model.rungs[row]!]!);
+    const colourOf = rowColours(model, theme);
 
     const rowOf = new Map<number, number>();
     const findRow = (trial: number): number => {
@@ -95,7 +117,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
         trial: model.trials[row]!,
         x,
         y,
-        title: say("plot.trial", {trial: model.trials[row]!}),
+        title: say("plot.trial", {trial: trialName(model, row)}),
         lines: [...axes]
             .reverse()
             .slice(0, 12)
@@ -134,10 +156,10 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
             return flip[axis] ? 1 - position : position;
         },
         table: () => ({
-            columns: [say("plot.column.trial"), ...axes.map((axis) => axis.label)],
+            columns: [...(searches ? [say("plot.column.search")] : []), say("plot.column.trial"), ...axes.map((axis) => axis.label)],
             rows: Array.from(model.order)
                 .filter((row) => keep[row])
-                .map((row) => [model.trials[row]!, ...axes.map((axis) => axis.value(row))]),
+                .map((row) => [...trialCells(model, row), ...axes.map((axis) => axis.value(row))]),
         }),
     };
 
@@ -295,5 +317,5 @@ function sentence(model: ParallelModel, keep: Uint8Array, kept: number, {brushes
                   share: shareText(kept / Math.max(1, model.rows)),
                   names: brushed.join(", "),
               });
-    return best < 0 ? main : `${main} ${say("plot.parallel.sentence_best", {trial: model.trials[best]!, value: metricText(model.metric[best]!)})}`;
+    return best < 0 ? main : `${main} ${say("plot.parallel.sentence_best", {trial: trialName(model, best), value: metricText(model.metric[best]!)})}`;
 }

@@ -8,9 +8,9 @@ import {toldApart} from "../../i18n/names";
 import {View} from "../../design/states";
 import {readLength} from "../../plot/data/compared";
 import type {Clip} from "../../plot/drawing/domain";
-import {HISTORY_FIELDS, HistoryPlot, StatesOverTime, useHistory} from "../../plot/history_figure";
-import type {History, HistoryX} from "../../plot/history";
-import {Choose, FilterChoice, readFilter, ScaleChoice, Segments, useChosen} from "../../plot/page_parts";
+import {HISTORY_FIELDS, HistoryPlot, readX, StatesOverTime, useHistory, XChoice} from "../../plot/history_figure";
+import type {History} from "../../plot/history";
+import {Choose, FilterChoice, readFilter, ScaleChoice, useChosen} from "../../plot/page_parts";
 import type {ScaleKind} from "../../plot/drawing/scale";
 import {useColumns} from "../../plot/data/use_columns";
 import type {ExperimentPageProps} from "../page_props";
@@ -23,7 +23,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     const history = useHistory(experiment);
     const choice = readLength(query.get("len"));
     const {columns} = useColumns(experiment, HISTORY_FIELDS, typeof choice === "number" ? choice : undefined);
-    const x = (["time", "trials", "slot_seconds"] as const).find((each) => each === query.get("x")) ?? "time";
+    const x = readX(query, "time");
     const ids = query
         .list("vs")
         .map(Number)
@@ -47,16 +47,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                         clip={(query.get("clip") as Clip | undefined) ?? "auto"}
                         controls={
                             <>
-                                <Segments<HistoryX>
-                                    label={t("plot.x_axis")}
-                                    value={x}
-                                    onChange={(value) => query.set({x: value === "time" ? undefined : value})}
-                                    choices={[
-                                        {value: "time", text: t("plot.history.time")},
-                                        {value: "trials", text: t("plot.history.trials")},
-                                        {value: "slot_seconds", text: t("plot.history.slots")},
-                                    ]}
-                                />
+                                <XChoice query={query} usual="time" />
                                 <FilterChoice query={query} experiment={experiment} />
                                 <ScaleChoice query={query} />
                                 <Compare experiment={experiment} query={query} captured={[]} ids={ids} />

@@ -1,5 +1,5 @@
 // Parallel coordinates: which values good trials have in common.
-import {useMemo, useRef, useState} from "preact/hooks";
+import {useMemo} from "preact/hooks";
 import {useResource} from "../../state/resource";
 import {selectionOf} from "../../state/selection";
 import {printExact} from "../../api/exact";
@@ -7,15 +7,14 @@ import {t} from "../../i18n/texts";
 import {formatNumber} from "../../i18n/format";
 import {toldApart} from "../../i18n/names";
 import {Link} from "../../design/link";
-import {print, parse, type Brushes} from "../../plot/brush";
 import {columnOf, type Columns} from "../../plot/data/columns";
 import {valueText} from "../../plot/drawing/number";
 import {ColumnsFrame, type ComparedProps} from "../../plot/data/columns_frame";
-import {Plot, useLook} from "../../plot/drawing/frame";
+import {useLook} from "../../plot/drawing/frame";
 import {LengthsKey} from "../../plot/lengths_key";
 import type {Importance} from "../../plot/importance";
-import {keepRows, makeScratch, parallelFigure, type ParallelFigure, type ParallelOptions} from "../../plot/parallel";
-import {useBrushing} from "../../plot/parallel_brushing";
+import {keepRows, makeScratch} from "../../plot/parallel";
+import {ParallelPlot, useAxes, useBrushes, type AxesChoice} from "../../plot/parallel_plot";
 import {labelOf, MOST_AXES, parallelModel, varyingNames, type ParallelModel} from "../../plot/data/parallel_model";
 import {Choose, CopyButton, FilterChoice, Folded, readFilter, ScaleChoice, scaleIsChosen, useChosen} from "../../plot/page_parts";
 import {brushedRanges, pointsYaml} from "../../plot/data/search_next";
@@ -45,23 +44,8 @@ function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: E
         return [...first, ...(columnOf(columns, "reached") ? ["reached"] : []), "metric"];
     }, [varying, importance.data]);
     const ordered = !query.get("axes") && (importance.data?.hyperparameters.length ?? 0) > 1;
-    const listed = query
-        .list("axes")
-        .map((name) => name.replace(/^~/, ""))
-        .filter((name) => name === "metric" || columnOf(columns, name));
-    const names = listed.length > 0 ? listed : usual;
-    const flipped = useMemo(
-        () =>
-            new Set(
-                query
-                    .list("axes")
-                    .filter((name) => name.startsWith("~"))
-                    .map((name) => name.slice(1)),
-            ),
-        [query.get("axes")],
-    );
-    const setAxes = (next: readonly string[], flips: ReadonlySet<string> = flipped) =>
-        query.set({axes: next.length === 0 ? undefined : next.map((name) => (flips.has(name) ? `~${name}` : name)).join(",")});
+    const chosen = useAxes(query, usual, (name) => name === "metric" || columnOf(columns, name) !== undefined);
+    const {names, setAxes} = chosen;
     const key = names.join(",");
     const logMetric = query.get("y") === "log";
     const model = useMemo(
@@ -77,16 +61,6 @@ function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: E
             }),
         [columns, columns.filled, key, logMetric, query.get("clip"), metricLabel, space],
     );
-    const flip = (axis: number) => {
-        const next = new Set(flipped);
-        if (!next.delete(names[axis]!)) next.add(names[axis]!);
-        setAxes(names, next);
-    };
-    const reorder = (from: number, to: number) => {
-        const next = [...names];
-        next.splice(to, 0, ...next.splice(from, 1));
-        setAxes(next);
-    };
     const hidden = [...varying, "reached", "metric"].filter((name) => !names.includes(name));
     return (
         <Brushing
@@ -95,9 +69,7 @@ function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: E
             captured={[]}
             columns={columns}
             model={model}
-            flipped={flipped}
-            flip={flip}
-            reorder={reorder}
+            chosen={chosen}
             ordered={ordered}
             lengthChooser={lengthChooser}
             choosers={
@@ -130,55 +102,31 @@ function Axes({experiment, query, columns, space, metricLabel, lengthChooser}: E
 interface BrushingProps extends ExperimentPageProps {
     readonly columns: Columns;
     readonly model: ParallelModel;
-    readonly flipped: ReadonlySet<string>;
-    readonly flip: (axis: number) => void;
-    readonly reorder: (from: number, to: number) => void;
+    readonly chosen: AxesChoice;
     /// The axes stand in the order of their importance.
     readonly ordered: boolean;
     readonly lengthChooser: preact.ComponentChildren;
     readonly choosers: preact.ComponentChildren;
 }
 
-function Brushing({experiment, query, columns, model, flipped, flip, reorder, ordered, lengthChooser, choosers}: BrushingProps) {
+function Brushing({experiment, query, columns, model, chosen, ordered, lengthChooser, choosers}: BrushingProps) {
     const look = useLook();
-    const scratch = useRef(makeScratch());
-    const inAddress = useMemo(() => parse(query.get("b") ?? ""), [query.get("b")]);
-    const [moving, setMoving] = useState<Brushes | null>(null);
-    const brushes = moving ?? inAddress;
+    const brushing = useBrushes(query, model, chosen);
+    const {settled: inAddress, flipped} = brushing;
     const filter = readFilter(query);
-    const options: ParallelOptions = {brushes, flipped, ...filter, coarse: moving !== null};
-    const frame = useRef(0);
-    const pointer = useBrushing({
-        model,
-        brushes,
-        flip,
-        reorder,
-        brush: (next, done) => {
-            cancelAnimationFrame(frame.current);
-            if (done) {
-                setMoving(null);
-                query.set({b: print(next)}, {replace: true});
-            } else frame.current = requestAnimationFrame(() => setMoving(next));
-        },
-    });
-    const settled: ParallelOptions = {...options, brushes: inAddress, coarse: false};
     const rows = useMemo(() => {
         const own = makeScratch();
-        keepRows(model, settled, own);
+        keepRows(model, {brushes: inAddress, flipped, coarse: false, ...filter}, own);
         return Array.from(model.order).filter((row) => own.keep[row]);
     }, [model, inAddress, filter.bestShare, filter.fromRung]);
     const anyBrush = Object.keys(inAddress).length > 0;
     return (
         <>
-            <Plot
-                name="parallel"
-                label={t("tab.parallel")}
+            <ParallelPlot
                 experiment={experiment.id}
-                height={(width) => (width < 700 ? 380 : 480)}
-                minWidth={Math.max(320, model.axes.length * 84)}
-                make={(size, look) => parallelFigure(model, options, scratch.current, size, look)}
-                deps={[model, brushes, flipped, filter.bestShare, filter.fromRung, options.coarse]}
-                pointer={(figure) => pointer(figure as ParallelFigure)}
+                model={model}
+                brushing={brushing}
+                filter={filter}
                 controls={
                     <>
                         <FilterChoice query={query} experiment={experiment} />

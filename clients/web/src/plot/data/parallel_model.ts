@@ -39,6 +39,8 @@ export interface ParallelModel {
     /** Rows, best first; rows without a finite metric last. */
     readonly order: Uint32Array;
     readonly axes: readonly ParallelAxis[];
+    /** The names of the searches where the trials are of several; their numbers are then those of joinedColumns(). */
+    readonly searches?: readonly string[] | undefined;
 }
 
 /** Where values without a place stand: under the axis. */
@@ -79,6 +81,7 @@ export interface ModelOptions {
     readonly space: Declarations;
     /** How many rungs the experiment has, for their colours. */
     readonly rungCount: number;
+    readonly searches?: readonly string[];
 }
 
 export function parallelModel(columns: Columns, names: readonly string[], options: ModelOptions): ParallelModel {
@@ -132,6 +135,7 @@ export function parallelModel(columns: Columns, names: readonly string[], option
         rungCount,
         order: bestFirst(metric, options.smallerIsBetter),
         axes,
+        searches: options.searches,
     };
 }
 

@@ -3,7 +3,9 @@
 export type Declared =
     | {readonly kind: "range"; readonly low: number; readonly high: number; readonly log: boolean; readonly whole: boolean}
     /** Neighbours in the list are alike, as the daemon sees it: ascending numbers, or the file says so. */
-    | {readonly kind: "choices"; readonly ordered: boolean};
+    | {readonly kind: "choices"; readonly ordered: boolean}
+    /** One value for all trials. */
+    | {readonly kind: "constant"};
 
 /** By the name of the column: hparams.optimizer.lr. */
 export type Declarations = ReadonlyMap<string, Declared>;
@@ -12,7 +14,7 @@ type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
 
-function declared(node: Tree): Declared | undefined {
+function declared(node: Tree): Declared {
     const {type, vals} = node;
     if (Array.isArray(vals)) {
         const ascending = vals.every((value, index) => isNumber(value) && (index === 0 || Number(vals[index - 1]) < Number(value)));
@@ -20,7 +22,7 @@ function declared(node: Tree): Declared | undefined {
     }
     const low = node["minval"];
     const high = node["maxval"];
-    if (!isNumber(low) || !isNumber(high) || !(Number(low) < Number(high))) return undefined;
+    if (!isNumber(low) || !isNumber(high) || !(Number(low) <= Number(high))) return {kind: "constant"};
     if (type === "log") {
         const base = isNumber(node["base"]) ? Number(node["base"]) : 10;
         const ends = [base ** Number(low), base ** Number(high)];
@@ -28,7 +30,7 @@ function declared(node: Tree): Declared | undefined {
     }
     return type === "int" || type === "double"
         ? {kind: "range", low: Number(low), high: Number(high), log: node["scale"] === "log", whole: type === "int"}
-        : undefined;
+        : {kind: "constant"};
 }
 
 /** Of the `hyperparameters` of a configuration as the daemon has it. */
@@ -36,13 +38,8 @@ export function declarationsOf(hyperparameters: unknown): Declarations {
     const found = new Map<string, Declared>();
     const walk = (tree: Tree, before: string) => {
         for (const [name, node] of Object.entries(tree)) {
-            if (!isTree(node)) continue;
-            if (typeof node["type"] !== "string") {
-                walk(node, `${before}${name}.`);
-                continue;
-            }
-            const one = declared(node);
-            if (one) found.set(before + name, one);
+            if (isTree(node) && typeof node["type"] !== "string") walk(node, `${before}${name}.`);
+            else found.set(before + name, isTree(node) ? declared(node) : {kind: "constant"});
         }
     };
     if (isTree(hyperparameters)) walk(hyperparameters, "hparams.");

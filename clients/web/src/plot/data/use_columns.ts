@@ -17,7 +17,7 @@ export interface LoadedColumns {
 
 const BINARY = "application/vnd.hpsearch.columns";
 
-async function read(path: string, signal: AbortSignal, onRows: (columns: Columns) => void): Promise<Columns> {
+export async function readColumns(path: string, signal: AbortSignal, onRows?: (columns: Columns) => void): Promise<Columns> {
     const response = await getRaw(path, {Accept: `${BINARY}, application/json;q=0.5`}, signal);
     if (!(response.headers.get("Content-Type") ?? "").includes(BINARY) || !response.body) return fromJson(parseExact(await response.text()));
     const decoder = new ColumnDecoder();
@@ -25,7 +25,7 @@ async function read(path: string, signal: AbortSignal, onRows: (columns: Columns
     for (;;) {
         const {done, value} = await reader.read();
         if (done) return decoder.finish();
-        if (decoder.push(value)) onRows(decoder.columns!);
+        if (decoder.push(value)) onRows?.(decoder.columns!);
     }
 }
 
@@ -60,7 +60,7 @@ export function useColumns(experiment: Experiment, fields = "", length?: number)
                 // The first answer is shown as it grows; later ones replace what is shown when they are whole.
                 const first = state.current.columns === null || !state.current.complete;
                 let shown = 0;
-                const columns = await read(path, running.signal, (grown) => {
+                const columns = await readColumns(path, running.signal, (grown) => {
                     // Each redraw takes time that loading needs too.
                     if (!first || (shown > 0 && performance.now() - shown < 600)) return;
                     shown = performance.now();

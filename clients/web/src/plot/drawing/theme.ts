@@ -106,6 +106,9 @@ export function readTheme(dark: boolean, property: (name: string) => string): Th
     };
 }
 
+/** Eight colours for lines that stand for different things. The first is the one that others are compared with. */
+export const lineColours = (theme: Theme): readonly string[] => [theme.accent, ...theme.categories.slice(1), theme.ink, theme.faint];
+
 /** A colour moved towards the ink until it has `least` contrast against the surface. */
 export function readable(colour: Rgb, theme: Theme, least = 3): string {
     const surface = parseColour(theme.surface);
