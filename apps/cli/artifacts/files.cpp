@@ -130,7 +130,7 @@ Failure none_kept(std::uint64_t experiment, std::uint64_t trial, const std::stri
 }
 
 int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64_t trial,
-                     const std::string& to, const Output& output) {
+                     FilesOptions::Take take, const std::string& to, const Output& output) {
   const DaemonFiles files(server.client(), experiment);
   const Outcome<Value> there = files.of_trial(trial);
   if (!there) {
@@ -139,7 +139,7 @@ int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64
   if (list_at(*there, "files").empty()) {
     return output.fail(none_kept(experiment, trial, " at the daemon"));
   }
-  const auto left_out = files.copy(trial, to);
+  const auto left_out = take == FilesOptions::Take::archive ? files.save(trial, to) : files.copy(trial, to);
   if (!left_out) {
     return output.fail(left_out.failure());
   }
@@ -150,6 +150,13 @@ int take_from_daemon(const Server& server, std::uint64_t experiment, std::uint64
   }
   tell_copied(trial, server.client().address(), to, output);
   return 0;
+}
+
+/// The number of a trial's latest attempt: of these are the files that a run's worker keeps.
+Outcome<std::uint64_t> latest_attempt(const Server& server, std::uint64_t experiment, std::uint64_t trial) {
+  const Outcome<Value> answer =
+      server.client().get(experiment_target(experiment, "/trials/" + std::to_string(trial)));
+  return answer ? Outcome<std::uint64_t>(count_at(*answer, "attempts")) : answer.failure();
 }
 
 }  // namespace
@@ -186,7 +193,8 @@ int list_files(const FilesOptions& options, const Output& output) {
 }
 
 int take_files(const FilesOptions& options, const Output& output) {
-  const auto words_end = options.which.end() - (options.copies ? 1 : 0);  // The last word is DIR.
+  const bool has_place = options.take != FilesOptions::Take::path;
+  const auto words_end = options.which.end() - (has_place ? 1 : 0);  // The last word is the place.
   const Outcome<Which> which = read_which({options.which.begin(), words_end}, About::trial);
   if (!which) {
     return output.fail(which.failure());
@@ -199,8 +207,8 @@ int take_files(const FilesOptions& options, const Output& output) {
   const Server& server = reached->server;
   const std::uint64_t trial = *which->trial;
   const std::string& to = options.which.back();
-  if (!KeptFiles::are_here(server) && options.copies) {
-    return take_from_daemon(server, reached->experiment, trial, to, output);
+  if (!KeptFiles::are_here(server) && has_place) {
+    return take_from_daemon(server, reached->experiment, trial, options.take, to, output);
   }
   const Outcome<KeptFiles> kept = KeptFiles::of(server, reached->experiment);
   if (!kept) {
@@ -210,7 +218,7 @@ int take_files(const FilesOptions& options, const Output& output) {
   if (kept->of_trial(trial).files.empty()) {
     return output.fail(none_kept(reached->experiment, trial, ""));
   }
-  if (!options.copies) {
+  if (!has_place) {
     if (output.json()) {
       output.data(Value::Map{{"directory", place}});
     } else {
@@ -218,7 +226,10 @@ int take_files(const FilesOptions& options, const Output& output) {
     }
     return 0;
   }
-  const auto left_out = kept->copy(trial, to);
+  const auto attempt = latest_attempt(server, reached->experiment, trial);
+  const auto left_out = options.take != FilesOptions::Take::archive ? kept->copy(trial, to)
+                        : attempt                                   ? kept->save(trial, *attempt, to)
+                                  : Outcome<LinksLeftOut>(attempt.failure());
   if (!left_out) {
     return output.fail(left_out.failure());
   }

@@ -1,10 +1,17 @@
 #include "cli/artifacts/kept_files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "cli/render/text.hpp"
+#include "hpsearch/io/archive/tar_archive.hpp"
+#include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/files/links.hpp"
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/io/files/tree_walk.hpp"
@@ -17,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Value;
 using files::Directory;
+
+constexpr std::size_t bytes_at_once = std::size_t{1} << 20U;
 
 template <class T>
 T read_record(const engine::Result<Directory>& directory, const char* name) {
@@ -94,6 +103,53 @@ Outcome<LinksLeftOut> KeptFiles::copy(std::uint64_t trial, const fs::path& to) c
                    : Outcome<LinksLeftOut>(plain_failure(directory.error().message));
 }
 
+Outcome<LinksLeftOut> KeptFiles::save(std::uint64_t trial, std::uint64_t attempt, const fs::path& to) const {
+  const auto above = trial_directory(trial);
+  auto opened = above ? above->directory(proto::kept_files_name) : engine::Result<Directory>(above.error());
+  if (!opened) {
+    return plain_failure(opened.error().message);
+  }
+  const auto directory = std::make_shared<const Directory>(*std::move(opened));
+  std::int64_t written_at = 0;
+  files::each_file(*directory, [&written_at](const files::TreeEntry& entry) {
+    written_at = std::max<std::int64_t>(written_at, entry.status.st_mtim.tv_sec);
+    return true;
+  });
+  files::TarArchive archive(written_at);
+  LinksLeftOut left_out;
+  files::each_file(*directory, [&](const files::TreeEntry& entry) {
+    const std::string path = entry.path.string();
+    const std::string name = "attempt-" + std::to_string(attempt) + "/" + path;
+    if (S_ISREG(entry.status.st_mode)) {
+      archive.add_file(name, {directory, path, static_cast<std::uint64_t>(entry.status.st_size)},
+                       (entry.status.st_mode & S_IXUSR) != 0);
+    } else if (const auto target = directory->link_target(path); target) {
+      if (files::leads_inside(path, *target)) {
+        archive.add_link(name, *target);
+      } else {
+        left_out.push_back(path);
+      }
+    }
+    return true;
+  });
+  archive.end();
+  const Outcome<engine::Done> saved =
+      fill_new_file(to, [&](const WritePiece& write) -> Outcome<engine::Done> {
+        for (std::uint64_t offset = 0; offset < archive.bytes();) {
+          const auto piece = archive.read(offset, bytes_at_once);
+          if (!piece) {
+            return plain_failure(piece.error().message);
+          }
+          if (const Outcome<engine::Done> written = write(*piece); !written) {
+            return written;
+          }
+          offset += piece->size();
+        }
+        return engine::Done{};
+      });
+  return saved ? Outcome<LinksLeftOut>(std::move(left_out)) : saved.failure();
+}
+
 void KeptFiles::link_trials() const {
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(link_, error))) {
@@ -146,6 +202,30 @@ Outcome<LinksLeftOut> fill_new_directory(
       into ? fill(*into) : Outcome<LinksLeftOut>(plain_failure(into.error().message));
   if (!filled) {
     static_cast<void>(files::remove_tree(*above, to.filename()).has_value());
+  }
+  return filled;
+}
+
+Outcome<engine::Done> fill_new_file(
+    const fs::path& to, const std::function<Outcome<engine::Done>(const WritePiece& write)>& fill) {
+  const auto above = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
+  if (!above) {
+    return plain_failure("cannot make " + to.string() + ": " + above.error().message);
+  }
+  if (!to.has_filename() || above->has(to.filename())) {
+    return conflict_failure(to.string() + " already exists; name a new file");
+  }
+  const auto made = above->create(to.filename());
+  if (!made) {
+    return plain_failure(made.error().message);
+  }
+  const Outcome<engine::Done> filled = fill([&](std::string_view piece) -> Outcome<engine::Done> {
+    return files::write_all(made->get(), piece)
+               ? Outcome<engine::Done>(engine::Done{})
+               : plain_failure(above->failed("cannot write", to.filename(), errno).message);
+  });
+  if (!filled) {
+    static_cast<void>(above->remove(to.filename()).has_value());
   }
   return filled;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/client/server.hpp"
@@ -46,6 +47,10 @@ class KeptFiles {
   /// Copies a trial's files to a new directory.
   [[nodiscard]] Outcome<LinksLeftOut> copy(std::uint64_t trial, const std::filesystem::path& to) const;
 
+  /// Packs them into a new tar archive below `attempt-N`, as the daemon does.
+  [[nodiscard]] Outcome<LinksLeftOut> save(std::uint64_t trial, std::uint64_t attempt,
+                                           const std::filesystem::path& to) const;
+
   /// Makes RUN/trials a link to the trials of this experiment; an existing directory of that name stays.
   void link_trials() const;
 
@@ -64,6 +69,12 @@ class KeptFiles {
 [[nodiscard]] Outcome<LinksLeftOut> fill_new_directory(
     const std::filesystem::path& to,
     const std::function<Outcome<LinksLeftOut>(const files::Directory& into)>& fill);
+
+/// Makes the file, which must not exist, and writes it; removes it if that fails.
+using WritePiece = std::function<Outcome<engine::Done>(std::string_view)>;
+[[nodiscard]] Outcome<engine::Done> fill_new_file(
+    const std::filesystem::path& to,
+    const std::function<Outcome<engine::Done>(const WritePiece& write)>& fill);
 
 /// Copies a directory that a program wrote to a new one; `name` in `above` is not followed if it is a link.
 [[nodiscard]] Outcome<LinksLeftOut> copy_left_directory(const files::Directory& above,

@@ -149,6 +149,37 @@ Outcome<std::string> Client::get_bytes(const std::string& target, std::uint64_t 
   return response->body;
 }
 
+Outcome<engine::Done> Client::read_bytes(
+    const std::string& target, const std::function<Outcome<engine::Done>(std::string_view)>& take) const {
+  auto reading = net::HttpReading::open(address_, target, timeout_, headers());
+  if (!reading) {
+    return failure_of(reading.error());
+  }
+  std::string refusal;
+  for (;;) {
+    const auto piece = reading->read(timeout_);
+    if (!piece) {
+      return failure_of(piece.error());
+    }
+    if (!*piece) {
+      break;
+    }
+    if ((*piece)->empty()) {
+      return failure_of(engine::Error{engine::Errc::unavailable, "the answer stopped before its end"});
+    }
+    if (reading->status() != 200) {
+      refusal += **piece;
+    } else if (const Outcome<engine::Done> taken = take(**piece); !taken) {
+      return taken;
+    }
+  }
+  if (reading->status() == 200) {
+    return engine::Done{};
+  }
+  const Outcome<Value> answer = read_answer(reading->status(), refusal, address_);
+  return answer ? failure_of_status(reading->status(), Value()) : answer.failure();
+}
+
 Outcome<net::HttpReading> Client::stream(const std::string& target, const std::string& last_id) const {
   net::HttpHeaders all = headers();
   all.emplace_back("Accept", "text/event-stream");

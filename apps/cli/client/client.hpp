@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,9 @@ class Client {
   /// At most `limit` of the answer's bytes, from `offset` on; "" if it ends before.
   [[nodiscard]] Outcome<std::string> get_bytes(const std::string& target, std::uint64_t offset,
                                                std::uint64_t limit) const;
+  /// Calls `take` with the answer's bytes as they come, until it fails. Memory: one piece.
+  [[nodiscard]] Outcome<engine::Done> read_bytes(
+      const std::string& target, const std::function<Outcome<engine::Done>(std::string_view)>& take) const;
   /// Opens a text/event-stream. `last_id`: the message after which it begins; "" = as the target says.
   [[nodiscard]] Outcome<net::HttpReading> stream(const std::string& target, const std::string& last_id) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,

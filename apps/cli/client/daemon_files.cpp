@@ -99,6 +99,28 @@ Outcome<Value> DaemonFiles::of_trial(std::uint64_t trial) const {
   return client_.get(experiment_target(experiment_, "/trials/" + std::to_string(trial) + "/files"));
 }
 
+Outcome<LinksLeftOut> DaemonFiles::save(std::uint64_t trial, const fs::path& to) const {
+  const Outcome<Value> answer = of_trial(trial);
+  if (!answer) {
+    return answer.failure();
+  }
+  const auto files = files_in(*answer);
+  if (!files) {
+    return files.failure();
+  }
+  LinksLeftOut left_out;
+  for (const RemoteFile& remote : *files) {
+    if (!remote.file.link.empty() && !files::leads_inside(remote.file.path, remote.file.link)) {
+      left_out.push_back(remote.file.path);
+    }
+  }
+  const std::string source =
+      experiment_target(experiment_, "/trials/" + std::to_string(trial) + "/files.tar");
+  const Outcome<Done> saved =
+      fill_new_file(to, [&](const WritePiece& write) { return client_.read_bytes(source, write); });
+  return saved ? Outcome<LinksLeftOut>(std::move(left_out)) : saved.failure();
+}
+
 Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& to) const {
   const Outcome<Value> answer = of_trial(trial);
   if (!answer) {

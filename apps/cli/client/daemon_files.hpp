@@ -28,6 +28,8 @@ class DaemonFiles {
   /// Fetches a trial's files into a new directory; every content is checked, and no name leads out of it.
   /// Removes the directory if something fails.
   [[nodiscard]] Outcome<LinksLeftOut> copy(std::uint64_t trial, const std::filesystem::path& to) const;
+  /// Fetches them as one tar archive into a new file, which is removed if something fails.
+  [[nodiscard]] Outcome<LinksLeftOut> save(std::uint64_t trial, const std::filesystem::path& to) const;
 
  private:
   const Client& client_;

@@ -56,21 +56,23 @@ void add_files_verbs(VerbBuilder& build) {
       };
     }
   });
-  const auto add_verb = [&](const char* name, const char* about, bool copies) {
-    CLI::App& verb = build.add_to(group, name, about, [&build, copies](const Output& output) {
+  using Take = FilesOptions::Take;
+  const auto add_verb = [&](const char* name, const char* about, Take take, const char* words) {
+    const bool has_place = take != Take::path;
+    CLI::App& verb = build.add_to(group, name, about, [&build, take](const Output& output) {
       build.given.files.server = build.given.server;
-      build.given.files.copies = copies;
+      build.given.files.take = take;
       return take_files(build.given.files, output);
     });
-    verb.add_option("TRIAL", given.which,
-                    copies ? "[EXPERIMENT] TRIAL, and the directory to create"
-                           : "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
-        ->required()
-        ->expected(copies ? 2 : 1, copies ? 3 : 2);
+    verb.add_option("TRIAL", given.which, words)->required()->expected(has_place ? 2 : 1, has_place ? 3 : 2);
     build.add_server(verb);
   };
-  add_verb("get", "Copy the files of a trial to a new directory", true);
-  add_verb("path", "Print the directory with the files of a trial", false);
+  add_verb("get", "Copy the files of a trial to a new directory", Take::directory,
+           "[EXPERIMENT] TRIAL, and the directory to create");
+  add_verb("tar", "Save the files of a trial as a tar archive, each attempt in a directory of its own",
+           Take::archive, "[EXPERIMENT] TRIAL, and the file to create");
+  add_verb("path", "Print the directory with the files of a trial", Take::path,
+           "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one");
 }
 
 }  // namespace hpsearch::cli

@@ -261,13 +261,14 @@ struct CheckpointOptions {
 [[nodiscard]] int delete_checkpoints(const CheckpointOptions& options, const Output& output);
 
 struct FilesOptions {
-  std::vector<std::string>
-      which;            ///< [EXPERIMENT [TRIAL]]; for get and path [EXPERIMENT] TRIAL, for get DIR too.
-  bool copies = false;  ///< get
+  enum class Take : std::uint8_t { directory, path, archive };
+  /// [EXPERIMENT [TRIAL]]; for get, tar and path [EXPERIMENT] TRIAL, for get and tar also where to.
+  std::vector<std::string> which;
+  Take take = Take::path;
   ServerOptions server;
 };
 [[nodiscard]] int list_files(const FilesOptions& options, const Output& output);
-/// get and path.
+/// get, tar and path.
 [[nodiscard]] int take_files(const FilesOptions& options, const Output& output);
 
 /// Sends a test to those in the file of hpsearchd --notify.

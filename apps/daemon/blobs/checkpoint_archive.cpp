@@ -2,14 +2,11 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <string_view>
+#include <memory>
 #include <utility>
 
-#include "daemon/blobs/tar_header.hpp"
-#include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/files/links.hpp"
 #include "hpsearch/proto/encoding/utf8.hpp"
 
@@ -75,101 +72,49 @@ Result<proto::CheckpointManifest> read_manifest_of(const Directory& checkpoint,
   return manifest;
 }
 
-std::uint64_t CheckpointArchive::Part::end() const noexcept {
-  return begin + head.size() + padded_to_blocks(size);
-}
-
-void CheckpointArchive::add(Part part) {
-  part.begin = bytes_;
-  parts_.push_back(std::move(part));
-  bytes_ = parts_.back().end();
-}
-
-Status CheckpointArchive::add_file(const std::string& path, std::uint64_t size) {
-  const Result<struct ::stat> found = status_of_file(checkpoint_, path);
-  if (!found) {
-    return found.error().code == Errc::unavailable ? found.error()
-                                                   : damaged(checkpoint_, found.error().message);
-  }
-  if (static_cast<std::uint64_t>(found->st_size) != size) {
-    return damaged(checkpoint_, path + " has " + std::to_string(found->st_size) + " bytes and not " +
-                                    std::to_string(size));
-  }
-  add({.head = tar_header({.path = top_ + "/" + path,
-                           .bytes = size,
-                           .is_executable = (found->st_mode & S_IXUSR) != 0,
-                           .written_at = written_at_}),
-       .path = path,
-       .size = size});
-  return engine::Done{};
-}
-
-Result<CheckpointArchive> CheckpointArchive::of(Directory checkpoint,
-                                                const proto::CheckpointManifest& manifest, std::string top) {
-  CheckpointArchive archive(std::move(checkpoint), std::move(top));
+Result<files::TarArchive> archive_of_checkpoint(Directory checkpoint,
+                                                const proto::CheckpointManifest& manifest,
+                                                const std::string& top) {
+  const auto opened = std::make_shared<const Directory>(std::move(checkpoint));
   // The worker writes the manifest last.
-  const Result<struct ::stat> list = status_of_file(archive.checkpoint_, manifest_name);
+  const Result<struct ::stat> list = status_of_file(*opened, manifest_name);
   if (!list) {
     return list.error();
   }
-  archive.written_at_ = std::max<std::int64_t>(list->st_mtim.tv_sec, 0);
+  files::TarArchive archive(list->st_mtim.tv_sec);
+  const auto add_file = [&](const std::string& path, std::uint64_t size) -> Status {
+    const Result<struct ::stat> found = status_of_file(*opened, path);
+    if (!found) {
+      return found.error().code == Errc::unavailable ? found.error()
+                                                     : damaged(*opened, found.error().message);
+    }
+    if (static_cast<std::uint64_t>(found->st_size) != size) {
+      return damaged(*opened, path + " has " + std::to_string(found->st_size) + " bytes and not " +
+                                  std::to_string(size));
+    }
+    archive.add_file(top + "/" + path, {opened, path, size}, (found->st_mode & S_IXUSR) != 0);
+    return engine::Done{};
+  };
   for (const proto::ManifestEntry& entry : manifest.files) {
     if (!entry.link) {
-      if (const Status added = archive.add_file(entry.path, *entry.bytes); !added) {
+      if (const Status added = add_file(entry.path, *entry.bytes); !added) {
         return added.error();
       }
       continue;
     }
-    const Result<std::string> target = archive.checkpoint_.link_target(entry.path);
+    const Result<std::string> target = opened->link_target(entry.path);
     if (!target || *target != *entry.link) {
-      return damaged(archive.checkpoint_, entry.path + " is not the link that it was");
+      return damaged(*opened, entry.path + " is not the link that it was");
     }
     if (files::leads_inside(entry.path, *target)) {
-      archive.add({.head = tar_header({.path = archive.top_ + "/" + entry.path,
-                                       .link = *target,
-                                       .written_at = archive.written_at_})});
+      archive.add_link(top + "/" + entry.path, *target);
     }
   }
-  if (const Status added = archive.add_file(manifest_name, static_cast<std::uint64_t>(list->st_size));
-      !added) {
+  if (const Status added = add_file(manifest_name, static_cast<std::uint64_t>(list->st_size)); !added) {
     return added.error();
   }
-  archive.add({.head = tar_end()});
+  archive.end();
   return archive;
-}
-
-Result<std::string> CheckpointArchive::read(std::uint64_t offset, std::size_t limit) const {
-  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), offset,
-                                       [](std::uint64_t at, const Part& part) { return at < part.begin; });
-  std::string bytes;
-  for (auto part = behind == parts_.begin() ? behind : std::prev(behind);
-       part != parts_.end() && bytes.size() < limit; ++part) {
-    const std::uint64_t from = offset + bytes.size();
-    std::uint64_t at = from - part->begin;
-    if (at < part->head.size()) {
-      bytes += part->head.substr(at, limit - bytes.size());
-      at = part->head.size();
-    }
-    const std::uint64_t content_from = at - part->head.size();
-    if (content_from < part->size && bytes.size() < limit) {
-      const auto wanted = std::min<std::uint64_t>(part->size - content_from, limit - bytes.size());
-      const auto file = files::OpenFile::of(checkpoint_, part->path);
-      const Result<std::string> content =
-          file ? file->read(content_from, wanted) : Result<std::string>(file.error());
-      if (!content) {
-        return content.error();
-      }
-      if (content->size() != wanted) {
-        return Error{Errc::unavailable, (checkpoint_.name() / part->path).string() + " became shorter"};
-      }
-      bytes += *content;
-    }
-    const std::uint64_t reached = offset + bytes.size();
-    if (bytes.size() < limit && reached < part->end()) {
-      bytes.append(std::min<std::uint64_t>(part->end() - reached, limit - bytes.size()), '\0');
-    }
-  }
-  return bytes;
 }
 
 }  // namespace hpsearch::daemon

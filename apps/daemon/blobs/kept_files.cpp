@@ -11,6 +11,7 @@
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/kept_tree.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
+#include "hpsearch/io/files/links.hpp"
 #include "hpsearch/io/files/sha256.hpp"
 #include "hpsearch/io/files/tree.hpp"
 
@@ -87,6 +88,114 @@ Status sync_above(const std::string& directory, const KeptSet& set) {
     }
   }
   return Done{};
+}
+
+Result<KeptStore::Lists> read_lists(const std::string& directory, engine::ExperimentId experiment,
+                                    engine::TrialNumber trial) {
+  KeptStore::Lists lists;
+  const Result<Directory> root = Directory::open(directory);
+  const Result<Directory> workers =
+      root ? root->directory(std::to_string(experiment.number()) + "/" + std::to_string(trial.number()))
+           : root.error();
+  std::optional<Error> damaged;
+  const auto add = [&](std::uint64_t worker, const Directory& set) {
+    if (Result<StoredFiles> list = list_in(set)) {
+      lists.emplace_back(engine::WorkerId(worker), *std::move(list));
+    } else if (list.error().code != Errc::not_found) {
+      damaged = list.error();
+    }
+  };
+  if (workers) {
+    each_numbered(*workers, add);
+  }
+  if (damaged) {
+    return *damaged;
+  }
+  std::stable_sort(lists.begin(), lists.end(),
+                   [](const auto& a, const auto& b) { return a.second.attempt < b.second.attempt; });
+  return lists;
+}
+
+/// An open set, and when its list was written, in seconds since the epoch.
+struct OpenSet {
+  std::shared_ptr<const Directory> directory;
+  std::int64_t listed_at = 0;
+};
+
+Result<OpenSet> open_listed(const std::string& directory, const KeptSet& set) {
+  Result<Directory> there = open_set(directory, set);
+  const Result<files::Descriptor> list =
+      there ? there->file(list_file) : Result<files::Descriptor>(there.error());
+  if (!list) {
+    return list.error();
+  }
+  struct ::stat status {};
+  if (::fstat(list->get(), &status) != 0) {
+    return there->failed("cannot read", list_file, errno);
+  }
+  return OpenSet{std::make_shared<const Directory>(*std::move(there)), status.st_mtim.tv_sec};
+}
+
+/// Files of one attempt in an archive.
+Status add_tree(KeptStore::Archive& archive, files::Sha256& names, engine::AttemptNumber attempt,
+                const std::map<std::string, KeptStore::TrialFile>& tree,
+                const std::map<engine::WorkerId, OpenSet>& sets) {
+  const std::string top = "attempt-" + std::to_string(attempt.number()) + "/";
+  for (const auto& [path, found] : tree) {
+    const proto::OfferedFile& file = found.file;
+    if (!file.link.empty()) {
+      if (files::leads_inside(path, file.link)) {
+        archive.tar.add_link(top + path, file.link);
+        names.update(top + path + '\0' + file.link + '\0');
+      }
+      continue;
+    }
+    const std::shared_ptr<const Directory>& set = sets.at(found.worker).directory;
+    if (size_of(*set, file.digest) != file.bytes) {
+      return Error{Errc::corrupt, (set->name() / file.digest).string() + " is damaged: it has not the " +
+                                      std::to_string(file.bytes) + " bytes of " + path};
+    }
+    archive.tar.add_file(top + path, {set, file.digest, file.bytes}, file.executable);
+    names.update(top + path + '\0' + file.digest + (file.executable ? "x" : "-"));
+  }
+  return Done{};
+}
+
+Result<KeptStore::Archive> pack(const std::string& directory, engine::ExperimentId experiment,
+                                engine::TrialNumber trial) {
+  const Result<KeptStore::Lists> lists = read_lists(directory, experiment, trial);
+  if (!lists) {
+    return lists.error();
+  }
+  std::map<engine::WorkerId, OpenSet> sets;
+  std::int64_t listed_at = 0;
+  for (const auto& [worker, stored] : *lists) {
+    Result<OpenSet> set = open_listed(directory, {experiment, trial, worker});
+    if (!set) {
+      return set.error();
+    }
+    listed_at = std::max(listed_at, set->listed_at);
+    sets.emplace(worker, *std::move(set));
+  }
+  KeptStore::Archive archive{files::TarArchive(listed_at), ""};
+  files::Sha256 names;
+  names.update(std::to_string(listed_at));
+  for (auto first = lists->begin(); first != lists->end();) {
+    const engine::AttemptNumber attempt = first->second.attempt;
+    const auto last =
+        std::find_if(first, lists->end(), [&](const auto& one) { return one.second.attempt != attempt; });
+    if (const Status added = add_tree(archive, names, attempt, KeptStore::one_tree({first, last}), sets);
+        !added) {
+      return added.error();
+    }
+    first = last;
+  }
+  if (archive.tar.bytes() == 0) {
+    return Error{Errc::not_found, "no file of trial " + std::to_string(trial.number()) + " is kept here"};
+  }
+  archive.tar.end();
+  archive.tag = names.hex();
+  return archive;
 }
 
 }  // namespace
@@ -341,31 +450,30 @@ void KeptStore::list(engine::ExperimentId experiment,
 void KeptStore::lists_of(engine::ExperimentId experiment, engine::TrialNumber trial, ListsAnswer answer) {
   disk_.run([experiment, trial, answer = std::move(answer),
              directory = directory_]() -> net::Background::Afterwards {
-    const auto read_all = [&]() -> Result<Lists> {
-      Lists lists;
-      const Result<Directory> root = Directory::open(directory);
-      const Result<Directory> workers =
-          root ? root->directory(std::to_string(experiment.number()) + "/" + std::to_string(trial.number()))
-               : root.error();
-      std::optional<Error> damaged;
-      const auto add = [&](std::uint64_t worker, const Directory& set) {
-        if (Result<StoredFiles> list = list_in(set)) {
-          lists.emplace_back(engine::WorkerId(worker), *std::move(list));
-        } else if (list.error().code != Errc::not_found) {
-          damaged = list.error();
-        }
-      };
-      if (workers) {
-        each_numbered(*workers, add);
+    return [answer, lists = read_lists(directory, experiment, trial)] { answer(lists); };
+  });
+}
+
+std::map<std::string, KeptStore::TrialFile> KeptStore::one_tree(std::span<const Lists::value_type> lists) {
+  std::map<std::string, TrialFile> files;
+  for (const auto& [worker, stored] : lists) {
+    for (const proto::OfferedFile& file : stored.offer.files) {
+      const std::string& path = file.path;
+      for (std::size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+        files.erase(path.substr(0, end));
       }
-      if (damaged) {
-        return *damaged;
-      }
-      std::stable_sort(lists.begin(), lists.end(),
-                       [](const auto& a, const auto& b) { return a.second.attempt < b.second.attempt; });
-      return lists;
-    };
-    return [answer, lists = read_all()] { answer(lists); };
+      files.erase(files.lower_bound(path + "/"), files.lower_bound(path + "0"));  // '0' follows '/' in ASCII.
+      files[path] = {worker, file};
+    }
+  }
+  return files;
+}
+
+void KeptStore::archive(engine::ExperimentId experiment, engine::TrialNumber trial, ArchiveAnswer answer) {
+  disk_.run([experiment, trial, answer = std::move(answer),
+             directory = directory_]() -> net::Background::Afterwards {
+    auto packed = std::make_shared<Result<Archive>>(pack(directory, experiment, trial));
+    return [answer, packed] { answer(std::move(*packed)); };
   });
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "daemon/blobs/kept_quota.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/io/archive/tar_archive.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/background.hpp"
@@ -120,6 +122,27 @@ class KeptStore {
   using Lists = std::vector<std::pair<engine::WorkerId, StoredFiles>>;
   using ListsAnswer = std::function<void(const engine::Result<Lists>&)>;
   void lists_of(engine::ExperimentId experiment, engine::TrialNumber trial, ListsAnswer answer);
+
+  /// A file of a trial, and where it is from.
+  struct TrialFile {
+    engine::WorkerId worker;
+    proto::OfferedFile file;
+  };
+  /// The files of all lists as one tree, by path. If two are in each other's way, that of the later list
+  /// counts.
+  [[nodiscard]] static std::map<std::string, TrialFile> one_tree(std::span<const Lists::value_type> lists);
+
+  /// All files of a trial as a tar archive: those of each attempt, by path, below `attempt-N`. A link is in
+  /// it if its target lies in the same directory. The same files always give the same bytes.
+  struct Archive {
+    files::TarArchive tar;
+    std::string tag;  ///< No other content has it.
+  };
+  /// not_found: no file of the trial is stored here. corrupt: a list cannot be read, or content has another
+  /// size than its list says. Content that has to make room while it is read is missing then: reading fails.
+  /// Cost: a few system calls for each file.
+  using ArchiveAnswer = std::function<void(engine::Result<Archive>)>;
+  void archive(engine::ExperimentId experiment, engine::TrialNumber trial, ArchiveAnswer answer);
 
   /// Opens the content. It can be read to its end when it has to make room meanwhile. not_found: it is not
   /// stored here.

@@ -52,6 +52,15 @@ Download download_of(files::OpenFile file, std::string tag, std::string content_
           .read = [shared](std::uint64_t offset, std::size_t limit) { return shared->read(offset, limit); }};
 }
 
+Download download_of(files::TarArchive archive, std::string tag, std::string file_name) {
+  const auto shared = std::make_shared<const files::TarArchive>(std::move(archive));
+  return {.bytes = shared->bytes(),
+          .tag = std::move(tag),
+          .content_type = "application/x-tar",
+          .read = [shared](std::uint64_t offset, std::size_t limit) { return shared->read(offset, limit); },
+          .file_name = std::move(file_name)};
+}
+
 HttpResponse answer_with(RequestContext& context, const Call& call, Download download) {
   const std::uint64_t all = download.bytes;
   const std::string tag = "\"" + download.tag + "\"";

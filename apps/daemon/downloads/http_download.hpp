@@ -7,6 +7,7 @@
 
 #include "daemon/http/http_lanes.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/io/archive/tar_archive.hpp"
 #include "hpsearch/io/files/file_bytes.hpp"
 #include "hpsearch/io/http/http.hpp"
 
@@ -26,6 +27,9 @@ struct Download {
 
 /// All of a file.
 [[nodiscard]] Download download_of(files::OpenFile file, std::string tag, std::string content_type);
+
+/// An archive, which is read from its files meanwhile.
+[[nodiscard]] Download download_of(files::TarArchive archive, std::string tag, std::string file_name);
 
 /// The answer to a GET or HEAD: all of it, or the part that Range selects. All of it, too, if If-Range has
 /// another tag. 416: no byte of the range is there. Memory: two MiB for each answer that is being sent.

@@ -112,28 +112,20 @@ void files(RequestContext& context, Call call) {
   });
 }
 
-net::HttpResponse archive_answer(RequestContext& context, const Call& call, std::string name,
-                                 CheckpointArchive packed) {
-  const auto archive = std::make_shared<const CheckpointArchive>(std::move(packed));
-  return answer_with(
-      context, call,
-      {.bytes = archive->bytes(),
-       .tag = name + "-" + std::to_string(archive->bytes()),
-       .content_type = "application/x-tar",
-       .read = [archive](std::uint64_t offset, std::size_t limit) { return archive->read(offset, limit); },
-       .file_name = name + ".tar",
-       .lane = Lane::checkpoints});
-}
-
 void archive(RequestContext& context, Call call) {
   read_beside(context, call, [&context, call](const Asked& asked) -> net::Background::Afterwards {
     auto opened = open(asked);
     std::string top = "checkpoint-" + asked.id;
     std::replace(top.begin(), top.end(), '/', '-');
-    auto packed = opened ? CheckpointArchive::of(std::move(opened->directory), opened->manifest, top)
-                         : Result<CheckpointArchive>(opened.error());
-    auto response = std::make_shared<net::HttpResponse>(
-        packed ? archive_answer(context, call, std::move(top), *std::move(packed)) : failure(packed.error()));
+    auto packed = opened ? archive_of_checkpoint(std::move(opened->directory), opened->manifest, top)
+                         : Result<files::TarArchive>(opened.error());
+    if (!packed) {
+      return [reply = call.reply, error = packed.error()] { reply(failure(error)); };
+    }
+    const std::string tag = top + "-" + std::to_string(packed->bytes());
+    Download download = download_of(*std::move(packed), tag, top + ".tar");
+    download.lane = Lane::checkpoints;
+    auto response = std::make_shared<net::HttpResponse>(answer_with(context, call, std::move(download)));
     return [reply = call.reply, response] { reply(std::move(*response)); };
   });
 }

@@ -1,4 +1,3 @@
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,31 +47,18 @@ void add_named(std::vector<api::OtherFile>& to, const proto::DroppedFiles& files
   }
 }
 
-/// Removes whatever conflicts with the path: a file of its name, a file in the place of one of its
-/// directories, or files below it.
-void make_way(std::map<std::string, api::KeptFile>& files, const std::string& path) {
-  for (std::size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
-    files.erase(path.substr(0, end));
-  }
-  files.erase(files.lower_bound(path + "/"), files.lower_bound(path + "0"));  // '0' follows '/' in ASCII.
-}
-
 /// If several workers have files, those of later attempts count.
 api::TrialFiles files_of_trial(const KeptStore::Lists& lists) {
-  std::map<std::string, api::KeptFile> files;
   api::TrialFiles answer;
+  for (const auto& [path, found] : KeptStore::one_tree(lists)) {
+    const proto::OfferedFile& file = found.file;
+    answer.files.push_back({path, file.bytes, file.digest, file.executable, file.link, found.worker});
+  }
   for (const auto& [worker, stored] : lists) {
-    for (const proto::OfferedFile& file : stored.offer.files) {
-      make_way(files, file.path);
-      files[file.path] = {file.path, file.bytes, file.digest, file.executable, file.link, worker};
-    }
     add_named(answer.dropped, stored.offer.dropped, worker);
     add_named(answer.left, stored.offer.left, worker);
     answer.dropped_unnamed += stored.offer.dropped.unnamed;
     answer.left_unnamed += stored.offer.left.unnamed;
-  }
-  for (auto& [path, file] : files) {
-    answer.files.push_back(std::move(file));
   }
   return answer;
 }
@@ -115,6 +101,24 @@ void fetch(RequestContext& context, Call call) {
       });
 }
 
+void fetch_all(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  if (!record) {
+    context.answer(call, failure(record.error()));
+    return;
+  }
+  if (!keeps_files(context, call)) {
+    return;
+  }
+  context.about.kept->archive(
+      call.experiment(), call.trial(), [&context, call](Result<KeptStore::Archive> packed) {
+        const std::string name = "files-" + std::to_string(call.experiment().number()) + "-" +
+                                 std::to_string(call.trial().number()) + ".tar";
+        call.reply(packed ? answer_with(context, call, download_of(std::move(packed->tar), packed->tag, name))
+                          : failure(packed.error()));
+      });
+}
+
 constexpr QueryParameter content_query[] = {
     {"worker", QueryParameter::Kind::whole_number, "As the list of files names it."},
 };
@@ -130,6 +134,12 @@ constexpr Route file_table[] = {
      Role::viewer,
      &list_trial,
      {"list_trial_files", "files", "Lists files of a trial", api::schema_of<api::TrialFiles>}},
+    {"GET",
+     "/api/v1/experiments/{experiment}/trials/{trial}/files.tar",
+     Role::viewer,
+     &fetch_all,
+     {"fetch_trial_files", "files", "Answers all files of a trial as a tar archive, or a range of its bytes",
+      nullptr, nullptr, 200, "application/x-tar"}},
     {"GET",
      "/api/v1/experiments/{experiment}/trials/{trial}/files/{digest}",
      Role::viewer,

@@ -136,7 +136,10 @@ test("trials of several searches have the colour and the name of their search", 
     );
     assert.deepEqual([depth!.scale.lo, depth!.scale.hi], [3, 6]);
     const colour = rowColours(model, LIGHT);
-    assert.deepEqual([0, 1, 2, 3].map(colour), [0, 0, 1, 1].map((search) => lineColours(LIGHT)[search]));
+    assert.deepEqual(
+        [0, 1, 2, 3].map(colour),
+        [0, 0, 1, 1].map((search) => lineColours(LIGHT)[search]),
+    );
     const figure = parallelFigure(model, {brushes: {}, flipped: new Set(), bestShare: 1, fromRung: 0, coarse: false}, makeScratch(), size, look);
     assert.deepEqual(
         figure.table().rows.map((row) => row.slice(0, 2)),
@@ -176,7 +179,15 @@ test("the history of several searches names each of them", () => {
     const figure = historyFigure(
         history([0, 0.5], [2, 0.25]),
         null,
-        {x: "trials", kind: "linear", clip: "auto", unit: "epochs", name: "1 narrow", small: false, others: [{name: "2 wide", history: history([1, 0.75])}]},
+        {
+            x: "trials",
+            kind: "linear",
+            clip: "auto",
+            unit: "epochs",
+            name: "1 narrow",
+            small: false,
+            others: [{name: "2 wide", history: history([1, 0.75])}],
+        },
         size,
         look,
     );

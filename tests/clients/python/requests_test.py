@@ -182,6 +182,32 @@ class Requests(DaemonTest):
         with self.assertRaises(hpsearch.Unreachable):
             checkpoint.download(self.folder / "cut")
 
+    def test_all_files_of_a_trial_are_saved_as_one_archive(self):
+        trial = {"trial": 4, "state": "COMPLETED", "attempts": 2, "hparams": {}}
+        daemon, client = self.serve({
+            "GET /api/v1/experiments/1/trials/4": (200, trial),
+            "GET /api/v1/experiments/1/trials/4/files.tar": (200, b"an archive" * 1000, {"Content-Type": "application/x-tar"})})
+        trial = client.experiment(1).trials[4]
+        saved = trial.save_files(self.folder / "files.tar")
+        self.assertEqual(saved.read_bytes(), b"an archive" * 1000)
+        with self.assertRaises(FileExistsError):
+            trial.save_files(saved)
+        daemon.answer = lambda *_: (200, b"cut", {"Promised": "1000"})
+        with self.assertRaises(hpsearch.Unreachable):
+            trial.save_files(self.folder / "cut.tar")
+        self.assertFalse((self.folder / "cut.tar").exists(), "a part of an archive is not left behind")
+        # A search of this machine has its files here: there is no request.
+        state = self.folder / "state"
+        (state / "trials" / "4" / "files" / "runs").mkdir(parents=True)
+        (state / "run.json").write_text("{}")
+        (state / "trials" / "4" / "files" / "runs" / "notes.txt").write_text("as it was")
+        os.symlink("/etc/passwd", str(state / "trials" / "4" / "files" / "away"))
+        trial._transport.state = state
+        here = trial.save_files(self.folder / "here.tar")
+        with tarfile.open(str(here)) as archive:
+            self.assertEqual(archive.getnames(), ["attempt-2/runs/notes.txt"])
+            self.assertEqual(archive.extractfile("attempt-2/runs/notes.txt").read(), b"as it was")
+
     def test_each_change_has_its_route(self):
         trial = {"trial": 4, "state": "FAILED", "hparams": {}}
         daemon, client = self.serve({"GET /api/v1/experiments/1/trials/4": (200, trial)})

@@ -235,6 +235,11 @@ echo "loss $HPSEARCH_HP_X"
     assert.deepEqual(listed, ["notes.txt", "out/picture.png", "out/report.json", "out/table.csv"]);
     const names = await page.locator(".file-table tbody").first().getByRole("link").allTextContents();
     assert.deepEqual(names, listed);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Download all (tar)"}).click()]);
+    assert.equal(download.suggestedFilename(), `files-${id}-0.tar`);
+    const archive = join(stage.folder, "files.tar");
+    stage.hpsearch("files", "tar", String(id), "0", archive);
+    assert.ok(readFileSync(await download.path()).equals(readFileSync(archive)), "the archive of the command line");
     await page.reload();
     await text.filter({hasText: '"layers": 3'}).waitFor();
     noFaults();

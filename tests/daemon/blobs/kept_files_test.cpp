@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "daemon/daemon_fixture.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -82,6 +84,11 @@ class KeptFilesTest : public testing::Test {
                            digest + "?worker=1",
                        "", headers);
   }
+  DaemonFixture::Answer archive(const net::HttpHeaders& headers = {}) {
+    return daemon_.ask("GET",
+                       "/api/v1/experiments/1/trials/" + std::to_string(key_.trial.number()) + "/files.tar",
+                       "", headers);
+  }
   [[nodiscard]] fs::path directory() const {
     return daemon_.folder.path() / "kept/1" / std::to_string(key_.trial.number()) / "1";
   }
@@ -151,6 +158,59 @@ TEST_F(KeptFilesTest, RangeOfAFileIsAnswered) {
   const auto empty = get(sha256_of(""));
   EXPECT_EQ(empty.status, 200U);
   EXPECT_EQ(empty.text, "");
+}
+
+TEST_F(KeptFilesTest, AllFilesOfATrialAreOneArchive) {
+  EXPECT_EQ(archive().status, 404U) << "there are no files yet";
+  const std::string model(700'000, 'm');  // More than one piece of an answer.
+  auto offered = offer_of({file("runs/model.pt", model), file("run.sh", "exit 0"), file("empty", "")});
+  offered.files[1].executable = true;
+  for (const auto& [path, target] :
+       {std::pair("last", "runs/model.pt"), std::pair("away", "../../../etc/passwd")}) {
+    proto::OfferedFile link;
+    link.path = path;
+    link.link = target;
+    offered.files.push_back(link);
+  }
+  ASSERT_EQ(offer(offered).count("missing"), 2U);
+  ASSERT_EQ(piece(sha256_of(model), 0, model).status, 200U);
+  ASSERT_EQ(piece(sha256_of("exit 0"), 0, "exit 0").status, 200U);
+  ASSERT_EQ(offer(offered).at("kept"), "true");
+  // The second attempt ran on another worker, and left one file.
+  const auto second = offer_of({file("notes.txt", "")});
+  const fs::path other = directory().parent_path() / "2";
+  write_text(other / sha256_of(""), "");
+  std::string list = engine::compact_json(proto::encode_value(second));
+  list.insert(1, R"("attempt":2,)");
+  write_text(other / "list.json", list);
+
+  const auto answer = archive();
+  ASSERT_EQ(answer.status, 200U) << answer.text;
+  EXPECT_EQ(answer.header("Content-Length"), std::to_string(answer.text.size()));
+  EXPECT_EQ(answer.header("Content-Type"), "application/x-tar");
+  EXPECT_EQ(answer.header("Content-Disposition"),
+            "attachment; filename=\"files-1-" + std::to_string(key_.trial.number()) + ".tar\"");
+  const Scratch unpacked;
+  const std::string saved = unpacked.write("files.tar", answer.text);
+  ASSERT_EQ(std::system(("tar -xf " + saved + " -C " + unpacked.path().string()).c_str()), 0);
+  const fs::path top = unpacked.path() / "attempt-1";
+  EXPECT_EQ(text_of(top / "runs/model.pt"), model);
+  EXPECT_EQ(text_of(top / "run.sh"), "exit 0");
+  EXPECT_NE(fs::status(top / "run.sh").permissions() & fs::perms::owner_exec, fs::perms::none);
+  EXPECT_EQ(fs::status(top / "runs/model.pt").permissions() & fs::perms::owner_exec, fs::perms::none);
+  EXPECT_TRUE(fs::is_regular_file(top / "empty"));
+  EXPECT_EQ(fs::read_symlink(top / "last"), "runs/model.pt");
+  EXPECT_FALSE(fs::is_symlink(top / "away")) << "it would lead out of the directory";
+  EXPECT_TRUE(fs::is_regular_file(unpacked.path() / "attempt-2/notes.txt"));
+  EXPECT_EQ(archive().text, answer.text) << "each time the same bytes";
+  const auto rest = archive({{"Range", "bytes=600001-"}, {"If-Range", answer.header("ETag")}});
+  EXPECT_EQ(rest.status, 206U);
+  EXPECT_EQ(rest.text, answer.text.substr(600'001));
+
+  fs::resize_file(directory() / sha256_of("exit 0"), 3);
+  const auto damaged = archive();
+  EXPECT_EQ(damaged.status, 500U) << "a file that is damaged is not sent as if it were whole";
+  EXPECT_NE(damaged.text.find("run.sh"), std::string::npos) << damaged.text;
 }
 
 TEST_F(KeptFilesTest, PieceArrivesAfterItsDirectoryWasRemoved) {
@@ -326,6 +386,7 @@ TEST_F(KeptFilesTest, AreRefusedByADaemonThatKeepsNone) {
   const auto none = listing();
   EXPECT_EQ(none.status, 404U);
   EXPECT_NE(none.text.find("keeps no files"), std::string::npos) << none.text;
+  EXPECT_NE(archive().text.find("keeps no files"), std::string::npos);
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ const Rights rights{
     {{"POST", "/api/v1/checkpoints/removed"}, {Role::worker, Elsewhere::served}},
     {{"GET", "/api/v1/experiments/{experiment}/files"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/files"}, {Role::viewer, Elsewhere::hidden}},
+    {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/files.tar"}, {Role::viewer, Elsewhere::hidden}},
     {{"GET", "/api/v1/experiments/{experiment}/trials/{trial}/files/{digest}"},
      {Role::viewer, Elsewhere::hidden}},
     {{"PUT", "/api/v1/files/{experiment}/{trial}/{attempt}"}, {Role::worker, Elsewhere::served}},

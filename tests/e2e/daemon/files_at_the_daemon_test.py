@@ -3,6 +3,7 @@
 import random
 import shutil
 import stat
+import tarfile
 import unittest
 
 import harness
@@ -59,6 +60,16 @@ class FilesAtTheDaemon(harness.Case):
         self.assertEqual(str((copy / "last").readlink()), "runs/deep/model.bin")
         self.assertFalse((copy / "elsewhere").is_symlink(), "it leads out of the copy")
         self.assertIn("already exists", files("get", experiment, 0, copy, expect=4).stderr)
+        archive = self.folder / "files.tar"
+        self.assertIn("left out: elsewhere", files("tar", experiment, 0, archive).stderr)
+        with tarfile.open(archive) as opened:
+            self.assertEqual(opened.getnames(), ["attempt-1/" + name for name in ("empty", "last", "notes.txt", "run.sh", "runs/deep/model.bin")])
+            self.assertEqual(opened.extractfile("attempt-1/runs/deep/model.bin").read(), random.Random(seed).randbytes(3_000_000))
+            self.assertEqual(opened.getmember("attempt-1/last").linkname, "runs/deep/model.bin")
+            self.assertTrue(opened.getmember("attempt-1/run.sh").mode & stat.S_IXUSR)
+        self.assertIn("already exists", files("tar", experiment, 0, archive, expect=4).stderr)
+        files("tar", experiment, 0, self.folder / "again.tar")
+        self.assertEqual((self.folder / "again.tar").read_bytes(), archive.read_bytes())
         for path in (cluster.state / "kept").rglob("*"):
             mode = stat.S_IMODE(path.stat().st_mode)
             self.assertEqual(mode, 0o700 if path.is_dir() else 0o600, path)

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tarfile
 import unittest
 
 import harness
@@ -79,6 +80,10 @@ class LeftFiles(harness.Case):
             self.assertIn("weights of", (self.folder / copy / "runs/model.txt").read_text())
         again = self.run_cli("files", "get", best, self.folder / "files", expect=4)
         self.assertIn("already exists", again.stderr)
+        self.run_cli("files", "tar", "left", best, self.folder / "files.tar")
+        with tarfile.open(self.folder / "files.tar") as archive:
+            self.assertEqual(archive.getnames(), [f"attempt-1/{name}" for name in ("dump.bin", "notes.txt", "runs/model.txt")])
+            self.assertIn(b"weights of", archive.extractfile("attempt-1/runs/model.txt").read())
 
     def best_model(self, **more):
         """A search whose trials write their model into the output channel `model`: (best trial, its model)."""

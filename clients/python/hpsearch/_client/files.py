@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import tarfile
 from typing import Any, Dict, Iterable, List, Optional
 
 from .._problems import NotFound
@@ -69,6 +70,38 @@ def files_of(transport: Transport, experiment: int, trial: int) -> List[TrialFil
     return [TrialFile(str(one["path"]), int(one["bytes"]), None, transport,
                       "{}/{}?worker={}".format(base, one["digest"], int(one["worker"])))
             for one in transport.get(base)["files"] if not one.get("link")]
+
+
+def save_files(transport: Transport, experiment: int, trial: int, attempt: int, to: "os.PathLike[str] | str") -> pathlib.Path:
+    """Saves the files of a trial as a tar archive. `attempt`: whose files they are, if they are on this machine.
+
+    FileExistsError: there is a file of this name. NotFound: the trial has no files, or the daemon keeps none.
+    """
+    target = pathlib.Path(to)
+    here = _directory(transport, experiment, trial)
+    found = [] if here is None else _below(here)
+    if here is not None and not found:
+        raise NotFound("trial {} left no file".format(trial))
+    with open(str(target), "xb") as file:
+        try:
+            if here is None:
+                with transport.opened("/api/v1/experiments/{}/trials/{}/files.tar".format(experiment, trial)) as answer:
+                    shutil.copyfileobj(answer, file, _PIECE)
+            else:
+                with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+                    for path in found:
+                        name = "attempt-{}/{}".format(attempt, path.relative_to(here).as_posix())
+                        archive.add(str(path), name, recursive=False, filter=_without_owner)
+        except BaseException:
+            os.unlink(str(target))
+            raise
+    return target
+
+
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
 
 
 def user_attrs_of(transport: Transport, experiment: int, trials: Optional[Iterable[int]] = None) -> Dict[int, Dict[str, Any]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union, overload
 
 from .._checkpoint import Checkpoint
 from .._problems import NotFound
 from .._functions.snapshot import number_of
 from .annotation import Annotation, annotate
-from .files import TrialFile, files_of, user_attrs_of
+from .files import TrialFile, files_of, save_files, user_attrs_of
 from .stream import follow
 from .transport import Transport
 
@@ -173,6 +175,13 @@ class TrialView:
         """The files that it left in its working directory, by name: of a search of this machine from the disk, else from the
         daemon. NotFound: the daemon keeps no files."""
         return files_of(self._transport, self._experiment, self.number)
+
+    def save_files(self, to: "os.PathLike[str] | str") -> pathlib.Path:
+        """Saves its files as a tar archive, in which those of attempt N are below attempt-N, and returns its path.
+
+        FileExistsError: `to` exists. NotFound: it left no file, or the daemon keeps none.
+        """
+        return save_files(self._transport, self._experiment, self.number, self.attempts, to)
 
     @property
     def user_attrs(self) -> Dict[str, Any]:

@@ -48,7 +48,7 @@ function programOf({git, programs, context_digest, context_directory}: Experimen
     return new Map(
         [
             [t("compare.commit"), git ? git.commit.slice(0, digestLetters) + (git.dirty ? t("config.git_dirty") : "") : ""],
-            [t("compare.digest"), digest.slice(0, digestLetters)],
+            [t("form.program"), digest.slice(0, digestLetters)],
             [t("form.directory"), context_directory],
         ].filter((fact): fact is [string, string] => fact[1] !== ""),
     );

@@ -147,7 +147,7 @@ class Results(InProcess):
 
     def test_what_needs_a_daemon_says_so(self):
         result = self.tune(lambda x: x, max_trials=1)
-        for call in (result.pause, result.best.log, result.best.files, lambda: result.set(max_trials=3),
+        for call in (result.pause, result.best.log, result.best.files, lambda: result.best.save_files("files.tar"), lambda: result.set(max_trials=3),
                      lambda: result.frame(where="x<1"), lambda: list(result.trials.select("x<1"))):
             with self.assertRaisesRegex(NotImplementedError, "daemon"):
                 call()

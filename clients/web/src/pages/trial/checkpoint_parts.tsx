@@ -9,6 +9,7 @@ import {formatBytes} from "../../i18n/format";
 import {ask} from "../../design/dialog";
 import {copyText} from "../../design/copy_text";
 import {checkpointPath} from "./file_source";
+import {SaveButton} from "./save_button";
 
 export function askToDelete(experiment: number, checkpoints: readonly Checkpoint[], done: () => void): void {
     const bytes = checkpoints.reduce((sum, each) => sum + each.bytes, 0);
@@ -38,26 +39,13 @@ export function askToDelete(experiment: number, checkpoints: readonly Checkpoint
 /// The archive of a checkpoint, or the command that copies it where the daemon serves no archives.
 export function Download({experiment, checkpoint, label}: {experiment: number; checkpoint: Checkpoint; label?: string}) {
     const [copied, setCopied] = useState(false);
-    const [problem, setProblem] = useState<string | undefined>();
-    const [waits, setWaits] = useState(false);
-    const save = () => {
-        setWaits(true);
-        setProblem(undefined);
-        void saveFile(`${checkpointPath(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`)
-            .catch((cause: Error) => setProblem(cause.message))
-            .finally(() => setWaits(false));
-    };
     if (isServed("/archive.tar"))
         return (
             <span class="links">
-                <button class={`link${waits ? " waits" : ""}`} disabled={waits} onClick={save}>
-                    {label ?? t("checkpoints.download")}
-                </button>
-                {problem && (
-                    <span class="field-problem" role="alert">
-                        {problem}
-                    </span>
-                )}
+                <SaveButton
+                    save={() => saveFile(`${checkpointPath(experiment, checkpoint)}/archive.tar`, `${checkpoint.id}.tar`)}
+                    text={label ?? t("checkpoints.download")}
+                />
             </span>
         );
     const command = `hpsearch checkpoints download ${checkpoint.id} DIRECTORY`;

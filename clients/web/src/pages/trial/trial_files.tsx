@@ -1,6 +1,7 @@
 // The files of a trial in one list: what its programs left, and its checkpoints. One of them is shown beside it.
 import {useEffect, useRef, useState} from "preact/hooks";
-import {daemonNow, Problem} from "../../api/client";
+import {daemonNow} from "../../api/client";
+import {saveFile} from "../../api/save_file";
 import {isServed} from "../../api/served";
 import type {Checkpoint, Explanation, Trial} from "../../api/shapes";
 import type {CheckpointFiles, KeptFile, OtherFile, TrialCheckpointPage, TrialFiles} from "../../api/types";
@@ -15,6 +16,7 @@ import {attemptsOf} from "./attempts";
 import {Download, Marks} from "./checkpoint_parts";
 import {FilePreview} from "./file_preview";
 import {checkpointPath, checkpointSource, keptSource, type Source} from "./file_source";
+import {SaveButton} from "./save_button";
 import {TrialHeader} from "./trial_header";
 import type {ExperimentPageProps} from "../page_props";
 
@@ -33,35 +35,9 @@ interface Row {
     readonly source: Source | undefined;
 }
 
-function Save({source}: {source: Source}) {
-    const [waits, setWaits] = useState(false);
-    const [problem, setProblem] = useState("");
-    const save = () => {
-        setWaits(true);
-        setProblem("");
-        void source
-            .save()
-            .catch((cause: Error) => setProblem(cause instanceof Problem ? cause.message || t("state.unreachable") : t("files.unreadable")))
-            .finally(() => setWaits(false));
-    };
-    return (
-        <>
-            <button
-                class={`link${waits ? " waits" : ""}`}
-                disabled={waits}
-                onClick={save}
-                aria-label={t("files.download", {name: plain(source.path)})}
-            >
-                {t("checkpoints.download")}
-            </button>
-            {problem !== "" && (
-                <span class="field-problem" role="alert">
-                    {problem}
-                </span>
-            )}
-        </>
-    );
-}
+const Save = ({source}: {source: Source}) => (
+    <SaveButton save={source.save} text={t("checkpoints.download")} label={t("files.download", {name: plain(source.path)})} />
+);
 
 /// The address of the page with a file chosen. `of`: the checkpoint that it belongs to.
 function Name({row, of, chosen}: {row: Row; of: string; chosen: boolean}) {
@@ -102,14 +78,24 @@ function Rows({rows, of, chosen}: {rows: readonly Row[]; of: string; chosen: str
     );
 }
 
-function Group({title, rows, unnamed = 0, chosen}: {title: string; rows: readonly Row[]; unnamed?: number; chosen: string | undefined}) {
+interface GroupProps {
+    readonly title: string;
+    readonly rows: readonly Row[];
+    readonly unnamed?: number;
+    readonly chosen: string | undefined;
+    /// Saves all of them.
+    readonly save?: () => Promise<void>;
+}
+
+function Group({title, rows, unnamed = 0, chosen, save}: GroupProps) {
     if (rows.length + unnamed === 0) return null;
     return (
         <tbody>
             <tr class="group">
-                <th scope="rowgroup" colSpan={4}>
+                <th scope="rowgroup" colSpan={3}>
                     {title} <span class="muted">{tCount("files.count", rows.length + unnamed)}</span>
                 </th>
+                <td class="number">{save && <SaveButton save={save} text={t("files.all_tar")} />}</td>
             </tr>
             <Rows rows={rows} of="" chosen={chosen} />
             {unnamed > 0 && (
@@ -287,7 +273,12 @@ export default function TrialFilesPage({experiment, query, captured}: Experiment
                                                 </th>
                                             </tr>
                                         </thead>
-                                        <Group title={t("files.left")} rows={shownOf(kept)} chosen={keptChosen} />
+                                        <Group
+                                            title={t("files.left")}
+                                            rows={shownOf(kept)}
+                                            chosen={keptChosen}
+                                            save={() => saveFile(`${base}/files.tar`, "files.tar")}
+                                        />
                                         <Group
                                             title={t("files.on_worker")}
                                             rows={shownOf(otherRows(left.data?.left ?? []))}

@@ -68,12 +68,15 @@ export function joinedColumns(all: readonly Columns[], space: Declarations, with
     );
     const fields: {name: string; type: string; words?: readonly unknown[]}[] = [{name: "trial", type: "u32"}];
     const columns: (number | bigint | null)[][] = [trials];
-    const own = withMetric ? ([["metric", "range"], ["nonfinite", "choices"]] as const) : [];
+    const own = withMetric
+        ? ([
+              ["metric", "range"],
+              ["nonfinite", "choices"],
+          ] as const)
+        : [];
     for (const [name, kind] of [...own, ...Array.from(space, ([name, {kind}]) => [name, kind] as const)]) {
         const parts = all.map((each) => columnOf(each, name));
-        const values = all.flatMap(({filled}, search) =>
-            Array.from({length: filled}, (_, row) => parts[search] && exactOf(parts[search], row)),
-        );
+        const values = all.flatMap(({filled}, search) => Array.from({length: filled}, (_, row) => parts[search] && exactOf(parts[search], row)));
         if (kind !== "range") {
             const words = joinedWords(parts.flatMap((part) => part?.words ?? []));
             const codes = new Map(words.map((word, code) => [printExact(word), code]));

@@ -1,11 +1,18 @@
-#include "daemon/blobs/tar_header.hpp"
+#include "hpsearch/io/archive/tar_archive.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
-namespace hpsearch::daemon {
+#include "hpsearch/io/files/file_bytes.hpp"
+
+namespace hpsearch::files {
 namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
 
 constexpr std::size_t block = 512;
 constexpr std::size_t longest_name = 100;
@@ -65,12 +72,20 @@ std::string pax_record(std::string_view key, std::string_view value) {
   return std::to_string(length) + " " + std::string(key) + "=" + std::string(value) + "\n";
 }
 
-}  // namespace
-
 std::uint64_t padded_to_blocks(std::uint64_t bytes) noexcept {
   return (bytes + block - 1) / block * block;
 }
 
+struct TarEntry {
+  std::string path;
+  std::string link{};       ///< Its target; "" = a regular file.
+  std::uint64_t bytes = 0;  ///< Size of the content, which follows the header.
+  bool is_executable = false;
+  std::int64_t written_at = 0;
+};
+
+/// The bytes before the content, a multiple of 512: a ustar header, preceded by a pax header if a name or a
+/// size is too long for ustar.
 std::string tar_header(const TarEntry& entry) {
   std::string records;
   if (entry.path.size() > longest_name) {
@@ -96,8 +111,69 @@ std::string tar_header(const TarEntry& entry) {
                               entry.bytes, entry.written_at);
 }
 
-std::string tar_end() {
-  return std::string(2 * block, '\0');
+}  // namespace
+
+TarArchive::TarArchive(std::int64_t written_at) : written_at_(std::max<std::int64_t>(written_at, 0)) {
 }
 
-}  // namespace hpsearch::daemon
+std::uint64_t TarArchive::Part::end() const noexcept {
+  return begin + head.size() + padded_to_blocks(content.bytes);
+}
+
+void TarArchive::add(Part part) {
+  part.begin = bytes_;
+  parts_.push_back(std::move(part));
+  bytes_ = parts_.back().end();
+}
+
+void TarArchive::add_file(const std::string& path, Content content, bool is_executable) {
+  std::string head = tar_header(
+      {.path = path, .bytes = content.bytes, .is_executable = is_executable, .written_at = written_at_});
+  add({.head = std::move(head), .content = std::move(content)});
+}
+
+void TarArchive::add_link(const std::string& path, const std::string& target) {
+  add({.head = tar_header({.path = path, .link = target, .written_at = written_at_})});
+}
+
+void TarArchive::end() {
+  add({.head = std::string(2 * block, '\0')});
+}
+
+Result<std::string> TarArchive::read(std::uint64_t offset, std::size_t limit) const {
+  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                                       [](std::uint64_t at, const Part& part) { return at < part.begin; });
+  std::string bytes;
+  for (auto part = behind == parts_.begin() ? behind : std::prev(behind);
+       part != parts_.end() && bytes.size() < limit; ++part) {
+    const std::uint64_t from = offset + bytes.size();
+    std::uint64_t at = from - part->begin;
+    if (at < part->head.size()) {
+      bytes += part->head.substr(at, limit - bytes.size());
+      at = part->head.size();
+    }
+    const Content& content = part->content;
+    const std::uint64_t content_from = at - part->head.size();
+    if (content_from < content.bytes && bytes.size() < limit) {
+      const auto wanted = std::min<std::uint64_t>(content.bytes - content_from, limit - bytes.size());
+      const auto file = OpenFile::of(*content.directory, content.name);
+      const Result<std::string> piece =
+          file ? file->read(content_from, wanted) : Result<std::string>(file.error());
+      if (!piece) {
+        return piece.error();
+      }
+      if (piece->size() != wanted) {
+        return Error{Errc::unavailable,
+                     (content.directory->name() / content.name).string() + " became shorter"};
+      }
+      bytes += *piece;
+    }
+    const std::uint64_t reached = offset + bytes.size();
+    if (bytes.size() < limit && reached < part->end()) {
+      bytes.append(std::min<std::uint64_t>(part->end() - reached, limit - bytes.size()), '\0');
+    }
+  }
+  return bytes;
+}
+
+}  // namespace hpsearch::files
