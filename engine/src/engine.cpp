@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiment/change_limits.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -112,6 +113,14 @@ Status Engine::step(Command command, Instant now, Effects& effects, const std::s
     give_orders(step);
   }
   return done;
+}
+
+Problems Engine::problems_of(const ChangeExperiment& command) const {
+  const ExperimentRecord* record = find(command.experiment);
+  const bool is_closed = record == nullptr || record->state == ExperimentState::canceled ||
+                         record->state == ExperimentState::stopping;
+  return is_closed ? Problems()
+                   : problems_of_change(record->effective, command.changes, state_->state.registry);
 }
 
 Status Engine::may_join(const JoinWorker& command) const {

@@ -70,7 +70,16 @@ void set_limits(RequestContext& request_context, Call call) {
     request_context.answer(call, std::move(response));
     return;
   }
-  change(request_context, call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
+  engine::ChangeExperiment command{call.experiment(), std::move(*changes)};
+  if (!call.is_done && request_context.experiment(call)) {
+    if (const engine::Problems wrong = request_context.runtime.engine().problems_of(command);
+        !wrong.empty()) {
+      request_context.answer(call,
+                             failure("the limits are wrong; nothing was changed", wrong, ProblemsIn::body));
+      return;
+    }
+  }
+  change(request_context, call, std::move(command));
 }
 
 Result<std::vector<std::string>> changed_files(const Value& value) {

@@ -1,7 +1,7 @@
 // What the dialog of limits sends, and where a refusal stands.
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {at, changedConfig, changesOf, refusalOf, textOf, valueOf} from "../src/pages/limits/limit_changes";
+import {at, changedConfig, changesOf, linesOf, refusalOf, textOf, valueOf} from "../src/pages/limits/limit_changes";
 
 const config = {searcher: {max_trials: 9, points_to_evaluate: [], metric: "loss"}, budget: {max_time: null}, resources: {weight: 0.5}};
 
@@ -36,6 +36,16 @@ test("each line of a refusal stands at its field", () => {
             },
             rest: "the store is full",
         },
+    );
+    assert.deepEqual(
+        refusalOf(
+            linesOf([
+                {path: "searcher.max_trials", what: "is 0", allowed: "an integer of at least 1"},
+                {path: "budget.max_time", what: "is too long", allowed: ""},
+            ]),
+            paths,
+        ),
+        {fields: {"searcher.max_trials": "is 0 (an integer of at least 1)", "budget.max_time": "is too long"}, rest: ""},
     );
     const sentence = "every trial has ended; raise searcher.max_trials, which is 3, to continue";
     assert.deepEqual(refusalOf(sentence, paths), {fields: {"searcher.max_trials": sentence}, rest: ""});

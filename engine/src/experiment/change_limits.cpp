@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,24 +36,25 @@ std::string all_changeable() {
   return names;
 }
 
-void refuse(std::string& problems, const std::string& path, const std::string& what) {
-  problems += (problems.empty() ? "" : "\n") + path + ": " + what;
+Problem no_limit(const std::string& path) {
+  return {
+      path,
+      "cannot change in an experiment that exists; submit another one, with the best configuration so far as "
+      "searcher.points_to_evaluate",
+      "what can change: " + all_changeable()};
 }
 
 /// Lays one section over the config's; what may not change is refused by name.
-void lay_over(Value::Map& config, const std::string& section, const Value& changes, std::string& problems) {
+void lay_over(Value::Map& config, const std::string& section, const Value& changes, Problems& problems) {
   const Value::Map* fields = changes.as_map();
   if (fields == nullptr) {
-    refuse(problems, section, "is " + quoted(changes) + " (a map of what changes)");
+    problems.push_back({section, "is " + quoted(changes), "a map of what changes"});
     return;
   }
   for (const auto& [key, value] : *fields) {
     const std::string path = section + "." + key;
     if (std::find(changeable.begin(), changeable.end(), path) == changeable.end()) {
-      refuse(problems, path,
-             "cannot change in an experiment that exists; submit another one, with the best configuration "
-             "so far as searcher.points_to_evaluate (what can change: " +
-                 all_changeable() + ")");
+      problems.push_back(no_limit(path));
       continue;
     }
     Value& held = config[section];
@@ -60,7 +62,7 @@ void lay_over(Value::Map& config, const std::string& section, const Value& chang
       held = Value::Map();
     }
     if (section == "searcher" && value.is_null() && !held.as_map()->contains(key)) {
-      refuse(problems, path, "does not apply to " + python_text(*held.at_path("name")) + " (leave it out)");
+      problems.push_back({path, "does not apply to " + python_text(*held.at_path("name")), "leave it out"});
       continue;
     }
     (*held.as_map())[key] = value;
@@ -83,48 +85,60 @@ Value without_limits(Value config) {
   return config;
 }
 
+/// The changes laid over the config, read as at submission. Nothing if there are problems, which are all
+/// added.
+std::optional<ExperimentConfig> read_changed(const Value& effective, const Value& changes,
+                                             SearcherRegistry registry, Problems& problems) {
+  Value config = effective;
+  for (const auto& [section, fields] : *changes.as_map()) {
+    if (section == "searcher" || section == "resources" || section == "budget") {
+      lay_over(*config.as_map(), section, fields, problems);
+    } else {
+      problems.push_back(no_limit(section));
+    }
+  }
+  ParsedConfig parsed = parse_config(config, registry, "", 0);
+  if (parsed.config && changes.at_path("searcher.points_to_evaluate") != nullptr) {
+    check_points(*parsed.config, parsed.problems);
+  }
+  problems.insert(problems.end(), parsed.problems.begin(), parsed.problems.end());
+  return problems.empty() ? std::move(parsed.config) : std::nullopt;
+}
+
+bool names_changes(const Value& changes) {
+  return changes.as_map() != nullptr && !changes.as_map()->empty();
+}
+
 }  // namespace
 
 bool differ_in_limits_only(const Value& before, const Value& after) {
   return without_limits(before) == without_limits(after);
 }
 
+Problems problems_of_change(const Value& effective, const Value& changes, SearcherRegistry registry) {
+  Problems problems;
+  if (names_changes(changes)) {
+    static_cast<void>(read_changed(effective, changes, registry, problems));
+  }
+  return problems;
+}
+
 Result<ChangedConfig> changed_config(const Value& effective, const Value& changes,
                                      SearcherRegistry registry) {
-  const Value::Map* sections = changes.as_map();
-  if (sections == nullptr || sections->empty()) {
+  if (!names_changes(changes)) {
     return Error{Errc::bad_request, "no change is named (what can change: " + all_changeable() + ")"};
   }
-  Value config = effective;
-  std::string problems;
-  for (const auto& [section, fields] : *sections) {
-    const bool known = section == "searcher" || section == "resources" || section == "budget";
-    if (known) {
-      lay_over(*config.as_map(), section, fields, problems);
-    } else {
-      refuse(problems, section,
-             "cannot change in an experiment that exists; submit another one, with the best configuration so "
-             "far "
-             "as searcher.points_to_evaluate (what can change: " +
-                 all_changeable() + ")");
+  Problems problems;
+  std::optional<ExperimentConfig> config = read_changed(effective, changes, registry, problems);
+  if (!config) {
+    std::string lines;
+    for (const Problem& problem : problems) {
+      lines += (lines.empty() ? "" : "\n") + describe(problem);
     }
+    return Error{Errc::bad_request, lines};
   }
-  if (!problems.empty()) {
-    return Error{Errc::bad_request, problems};
-  }
-  ParsedConfig parsed = parse_config(config, registry, "", 0);
-  if (parsed.config && changes.at_path("searcher.points_to_evaluate") != nullptr) {
-    check_points(*parsed.config, parsed.problems);
-  }
-  for (const Problem& problem : parsed.problems) {
-    problems += (problems.empty() ? "" : "\n") + describe(problem);
-  }
-  if (!problems.empty()) {
-    return Error{Errc::bad_request, problems};
-  }
-  Value changed = to_value(*parsed.config);
-  return ChangedConfig{std::move(changed),
-                       std::make_shared<const ExperimentConfig>(std::move(*parsed.config))};
+  Value changed = to_value(*config);
+  return ChangedConfig{std::move(changed), std::make_shared<const ExperimentConfig>(*std::move(config))};
 }
 
 }  // namespace hpsearch::engine

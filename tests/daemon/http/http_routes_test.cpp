@@ -290,6 +290,25 @@ TEST_F(HttpRoutes, ChangeOfAnOutdatedStateIsRefused) {
   EXPECT_EQ(patch("*", "7").status, 200U);
 }
 
+TEST_F(HttpRoutes, EveryWrongLimitIsNamedInOneAnswer) {
+  ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
+  const auto refused = daemon_.ask(
+      "PATCH", "/api/v1/experiments/1",
+      R"({"searcher":{"max_trials":0,"divisor":3},"budget":{"max_time":"soon"},"entrypoint":"x"})");
+  EXPECT_EQ(refused.status, 400U) << refused.text;
+  ASSERT_EQ(refused.count("errors"), 4U) << refused.text;
+  std::set<std::string> pointers;
+  for (const engine::Value& error : *refused.body.at_path("errors")->as_list()) {
+    pointers.insert(*error.at_path("pointer")->as_text());
+    EXPECT_FALSE(error.at_path("detail")->as_text()->empty());
+  }
+  EXPECT_EQ(pointers, (std::set<std::string>{"/budget/max_time", "/entrypoint", "/searcher/divisor",
+                                             "/searcher/max_trials"}));
+  EXPECT_EQ(refused.count("error.problems"), 4U) << "as the command line reads them";
+  EXPECT_EQ(get("/api/v1/experiments/1/config").at("searcher.max_trials"), "2");
+  EXPECT_EQ(daemon_.ask("PATCH", "/api/v1/experiments/9", R"({"searcher":{"max_trials":0}})").status, 404U);
+}
+
 TEST_F(HttpRoutes, ForkCreatesTheSameExperiment) {
   ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
   const auto forked = post("/api/v1/experiments/1/fork");

@@ -112,6 +112,19 @@ TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
   EXPECT_EQ(refusal(Value(3)).code, Errc::bad_request);
   EXPECT_EQ(cluster.refused(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 3}})}).code,
             Errc::not_found);
+  // What cannot change and what would be wrong are named at once.
+  const ChangeExperiment mixed{
+      id, Value::Map{{"entrypoint", "x"}, {"searcher", Value::Map{{"divisor", 3}, {"max_trials", 0}}}}};
+  const Problems all = cluster.engine.problems_of(mixed);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].path, "entrypoint");
+  EXPECT_EQ(all[1].path, "searcher.divisor");
+  EXPECT_EQ(all[2].path, "searcher.max_trials");
+  EXPECT_EQ(cluster.refused(mixed).message,
+            describe(all[0]) + "\n" + describe(all[1]) + "\n" + describe(all[2]));
+  EXPECT_TRUE(cluster.engine.problems_of(ChangeExperiment{id, searcher({{"max_trials", 12}})}).empty());
+  EXPECT_TRUE(
+      cluster.engine.problems_of(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 0}})}).empty());
   const Lsn before = cluster.engine.last_lsn();
   cluster.step(ChangeExperiment{id, searcher({{"max_trials", 9}})});
   EXPECT_EQ(cluster.engine.last_lsn(), before) << "what changes nothing leaves no trace";

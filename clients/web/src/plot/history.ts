@@ -209,7 +209,7 @@ export function historyFigure(history: History, results: Results | null, options
         moveBy: (from, key) => stepAlong(own.length, from, key, pointHit),
         table: () => ({
             columns: [
-                ...(options.others.length > 0 ? [say("plot.column.search")] : []),
+                ...(options.others.length > 0 ? [say("tab.label")] : []),
                 say("plot.column.trial"),
                 history.metric,
                 say("plot.length"),

@@ -97,7 +97,7 @@ export function HistoryPlot(props: HistoryViewProps) {
         return resultsOf(columns, x, history, kept && new Set(kept));
     }, [columns, columns?.filled, x, history, filter.bestShare, filter.fromRung, props.choice]);
     // Without a number an axis would be made up.
-    if (history.points.length === 0 && others.length === 0) {
+    if (history.points.length === 0 && others.every((other) => other.history.points.length === 0)) {
         const reported = results !== null && results.metric.length > 0;
         return (
             <>

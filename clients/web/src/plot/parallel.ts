@@ -156,7 +156,7 @@ export function parallelFigure(model: ParallelModel, options: ParallelOptions, s
             return flip[axis] ? 1 - position : position;
         },
         table: () => ({
-            columns: [...(searches ? [say("plot.column.search")] : []), say("plot.column.trial"), ...axes.map((axis) => axis.label)],
+            columns: [...(searches ? [say("tab.label")] : []), say("plot.column.trial"), ...axes.map((axis) => axis.label)],
             rows: Array.from(model.order)
                 .filter((row) => keep[row])
                 .map((row) => [...trialCells(model, row), ...axes.map((axis) => axis.value(row))]),

@@ -63,8 +63,8 @@ export default function SearchPlots({all, query, oneMetric}: SearchPlotsProps) {
         read: async (_, signal) => {
             const read = (search: number, at = "") => {
                 // A comma in a name would begin another name.
-                const names = [...space.keys()].filter((name) => spaces[search]!.has(name) && !name.includes(",")).slice(0, mostNames);
-                const fields = encodeURIComponent(["trial,result,metric,nonfinite", ...names].join());
+                const names = [...space.keys()].filter((name) => spaces[search]!.has(name) && !name.includes(","));
+                const fields = encodeURIComponent(["trial,result,metric,nonfinite", ...names.slice(0, mostNames)].join());
                 return readColumns(`experiments/${searches[search]!.id}/columns?sample=${most}&fields=${fields}${at}`, signal);
             };
             const [histories, first] = await Promise.all([
@@ -154,7 +154,8 @@ function Parallel({all, query, rows, oneMetric, space}: ParallelProps) {
         [rows, names.join(), logMetric],
     );
     const brushing = useBrushes(query, model, axes);
-    if (usual.length < 2) return <p class="muted">{t("plot.searches.no_axes")}</p>;
+    const shared = usual.length > Number(oneMetric);
+    if (rows.filled === 0 || !shared) return <p class="muted">{t(shared ? "plot.compared.none_text" : "plot.searches.no_axes")}</p>;
     return (
         <>
             <ParallelPlot

@@ -9,6 +9,7 @@
 
 #include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/cluster/worker.hpp"
@@ -103,6 +104,10 @@ class Engine {
   [[nodiscard]] TooLongTrials too_long_trials_of(const std::string& queue) const;
   /// PlanAllocations may have something to decide now or later.
   [[nodiscard]] bool plans_allocations() const noexcept;
+
+  /// Everything that is wrong with the limits in ChangeExperiment, at its paths. None if they are right, or
+  /// if the experiment takes no changes.
+  [[nodiscard]] Problems problems_of(const ChangeExperiment& command) const;
 
   /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log
   /// workers).

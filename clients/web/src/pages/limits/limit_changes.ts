@@ -49,6 +49,10 @@ export function changedConfig(config: Config, changes: Changes): Config {
     return changed;
 }
 
+/// The problems of an answer, a line for each.
+export const linesOf = (problems: readonly {path: string; what: string; allowed: string}[]): string =>
+    problems.map(({path, what, allowed}) => `${path}: ${what}${allowed && ` (${allowed})`}`).join("\n");
+
 export interface Refusal {
     /// By path of a field.
     readonly fields: Texts;

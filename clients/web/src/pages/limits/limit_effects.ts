@@ -6,7 +6,7 @@ import {numberOf} from "../../api/shapes";
 import type {Experiment, Preview} from "../../api/types";
 import {formatNumber} from "../../i18n/format";
 import {t, tCount} from "../../i18n/texts";
-import {at, changedConfig, changesOf, refusalOf, valueOf, type Config, type Texts} from "./limit_changes";
+import {at, changedConfig, changesOf, linesOf, refusalOf, valueOf, type Config, type Texts} from "./limit_changes";
 import {hoursUsed} from "./limit_fields";
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
@@ -73,9 +73,7 @@ export function usePlans(config: Config, before: Texts, texts: Texts, paths: rea
             } catch (cause) {
                 present.current = undefined;
                 if (over || !(cause instanceof Problem) || cause.status !== 400) return;
-                const lines =
-                    cause.problems.length > 0 ? cause.problems.map(({path, what, allowed}) => `${path}: ${what}${allowed && ` (${allowed})`}`) : [];
-                refused(refusalOf(lines.join("\n"), paths).fields);
+                refused(refusalOf(linesOf(cause.problems), paths).fields);
             }
         }, settle);
         return () => {

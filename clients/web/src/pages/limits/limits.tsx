@@ -8,7 +8,7 @@ import {openDialog, type Frame} from "../../design/dialog";
 import {Loading} from "../../design/states";
 import {t} from "../../i18n/texts";
 import {reread} from "../../state/resource";
-import {at, changesOf, refusalOf, textOf, valueOf, type Config, type Refusal, type Texts} from "./limit_changes";
+import {at, changesOf, linesOf, refusalOf, textOf, valueOf, type Config, type Refusal, type Texts} from "./limit_changes";
 import {consequences, createsNone, planLines, usePlans} from "./limit_effects";
 import {groupsOf, LimitField} from "./limit_fields";
 
@@ -51,7 +51,8 @@ function LimitsForm({experiment, config, frame, done}: {experiment: Experiment; 
         } catch (cause) {
             frame.hold(false);
             setWaits(false);
-            const {fields, rest} = refusalOf(cause instanceof Problem ? cause.message || t("state.unreachable") : String(cause), paths);
+            const said = cause instanceof Problem ? linesOf(cause.problems) || cause.message || t("state.unreachable") : String(cause);
+            const {fields, rest} = refusalOf(said, paths);
             setRefusal({fields, rest: rest || t("limits.refused")});
             requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
         }

@@ -1,7 +1,7 @@
 /** Trials of several searches in one plot: on which axes, from where to where, compared at which length. Pure. */
 import {printExact} from "../../api/exact";
 import {columnOf, exactOf, fromJson, type Columns} from "./columns";
-import type {Declarations, Declared} from "./space";
+import {isNumber, type Declarations, type Declared} from "./space";
 
 /** A trial's number over all searches; it stays the same while the searches go on. */
 const joinedTrial = (trial: number, search: number, searches: number): number => trial * searches + search;
@@ -50,8 +50,6 @@ export function joinedSpace(spaces: readonly Declarations[]): Declarations {
     );
 }
 
-const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
-
 /** The words of all, each once; numbers in their order. */
 function joinedWords(all: readonly unknown[]): unknown[] {
     const words = [...new Map(all.map((word) => [printExact(word), word])).values()];
@@ -84,7 +82,7 @@ export function joinedColumns(all: readonly Columns[], space: Declarations, with
             columns.push(values.map((value) => (value === undefined ? null : codes.get(printExact(value))!)));
         } else if (values.every((value) => value === undefined || isNumber(value))) {
             fields.push({name, type: "f64"});
-            columns.push(values.map((value) => (value as number | bigint | undefined) ?? null));
+            columns.push(values.map((value) => (isNumber(value) ? value : null)));
         }
     }
     return fromJson({lsn: 0, rows: trials.length, total: all.reduce((sum, {total}) => sum + total, 0), fields, columns});

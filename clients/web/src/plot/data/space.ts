@@ -12,7 +12,7 @@ export type Declarations = ReadonlyMap<string, Declared>;
 
 type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value);
-const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+export const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
 
 function declared(node: Tree): Declared {
     const {type, vals} = node;
