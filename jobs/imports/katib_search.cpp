@@ -187,7 +187,7 @@ class KatibSearch {
         {"multivariate-tpe", "n_startup_trials", "searcher.tpe.initial_results"},
         {"bayesianoptimization", "n_initial_points", "searcher.model.initial_results"},
     }};
-    for (const auto& given : settings) {
+    for (const auto& given : settings) {  // clang 14 has no structured bindings in lambdas.
       const auto& name = given.first;
       const auto& text = given.second;
       const auto* const setting = std::find_if(known.begin(), known.end(), [&](const Setting& one) {

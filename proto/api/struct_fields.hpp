@@ -93,8 +93,8 @@ class StructFields {
   static constexpr Type type_of{put_member<T>, read_member<T>};
 
   void add(std::string_view key, std::string_view about, const void* member, Type type,
-           bool (*is_empty)(const void*), engine::Value (*schema)(engine::Value::Map&)) {
-    fields_.push_back({key, about, static_cast<const std::byte*>(member) - start_, type, is_empty, schema});
+           bool (*empty)(const void*), engine::Value (*describe)(engine::Value::Map&)) {
+    fields_.push_back({key, about, static_cast<const std::byte*>(member) - start_, type, empty, describe});
   }
 
   const Schema& schema_;

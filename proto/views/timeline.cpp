@@ -1,6 +1,7 @@
 #include "hpsearch/proto/views/timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -312,7 +313,7 @@ class Drawing {
   static void put_rounded(JsonText& json, const std::vector<double>& row) {
     json.open('[');
     for (const double number : row) {
-      json.put(static_cast<double>(static_cast<std::int64_t>(number * 1e4 + 0.5)) / 1e4);
+      json.put(std::round(number * 1e4) / 1e4);
     }
     json.close(']');
   }

@@ -87,7 +87,7 @@ engine::Problem unknown(const std::string& key) {
 /// Adds everything that is wrong with it to `problems`.
 Quota read_quota(const Value::Map& body, engine::Problems& problems) {
   Quota quota;
-  for (const auto& member : body) {
+  for (const auto& member : body) {  // clang 14 has no structured bindings in lambdas.
     const std::string& key = member.first;
     const Value& value = member.second;
     const auto limit = std::find_if(quota_limits.begin(), quota_limits.end(),
