@@ -2,7 +2,7 @@
 // asks for the name.
 import {signal} from "@preact/signals";
 import type {ComponentChildren} from "preact";
-import {useEffect, useId, useRef, useState} from "preact/hooks";
+import {useEffect, useId, useLayoutEffect, useRef, useState} from "preact/hooks";
 import {Problem} from "../api/client";
 import {t} from "../i18n/texts";
 
@@ -70,7 +70,7 @@ export function show(content: ComponentChildren): void {
 
 function useModal(onClose: () => void) {
     const dialog = useRef<HTMLDialogElement>(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const element = dialog.current!;
         const before = document.activeElement;
         element.showModal();

@@ -1,6 +1,6 @@
 // A button that opens a list of actions.
 import type {ComponentChildren} from "preact";
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useLayoutEffect, useRef, useState} from "preact/hooks";
 
 export interface MenuItem {
     readonly label: string;
@@ -23,7 +23,9 @@ export function Menu({
 }) {
     const [open, setOpen] = useState(false);
     const whole = useRef<HTMLDivElement>(null);
-    useEffect(() => {
+    const focusButton = () => whole.current?.querySelector<HTMLElement>("button")?.focus();
+    // Before the list can be seen: a key pressed at once belongs to its first item.
+    useLayoutEffect(() => {
         if (!open) return;
         const outside = (event: Event) => {
             if (!whole.current?.contains(event.target as Node)) setOpen(false);
@@ -39,7 +41,7 @@ export function Menu({
     const move = (event: KeyboardEvent) => {
         if (event.key === "Escape") {
             setOpen(false);
-            whole.current?.querySelector<HTMLElement>("button")?.focus();
+            focusButton();
             event.stopPropagation();
             return;
         }
@@ -71,6 +73,7 @@ export function Menu({
                             class={`menu-item${item.danger ? " danger" : ""}`}
                             onClick={() => {
                                 setOpen(false);
+                                focusButton(); // A dialog of the action gives the focus back to it.
                                 item.perform();
                             }}
                         >
