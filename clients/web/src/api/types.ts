@@ -1438,7 +1438,7 @@ export interface components {
              * @description Kind of the reason.
              * @enum {string}
              */
-            readonly why: "new_trial" | "replacement" | "given_point" | "near_trial" | "before_model" | "explored" | "model_choice" | "repeat" | "promoted" | "waits_at_rung" | "below_cutoff" | "rung_closed" | "max_length" | "early_exit" | "user" | "experiment_end";
+            readonly why: "new_trial" | "replacement" | "given_point" | "near_trial" | "before_model" | "explored" | "model_choice" | "repeat" | "promoted" | "waits_at_rung" | "below_cutoff" | "rung_closed" | "max_length" | "early_exit" | "user" | "paused_itself" | "experiment_end";
         };
         /** @description A token that is revoked. */
         readonly RevokedToken: {
