@@ -99,7 +99,7 @@ export interface components {
             readonly attempt: number;
             /** @description Number of cores that its processes keep busy; null: not measured. */
             readonly cores: number | null;
-            /** @description Its devices. */
+            /** @description Load of the devices that its slots use. */
             readonly devices: readonly components["schemas"]["DeviceLoad"][];
             /** @description ID of the experiment. */
             readonly experiment: number;

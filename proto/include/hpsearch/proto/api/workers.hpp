@@ -129,7 +129,7 @@ struct AttemptLoad : AttemptName {
     fields("at", self.at, "When it was measured, by the worker's clock.");
     fields("cores", self.cores, "Number of cores that its processes keep busy; null: not measured.");
     fields("memory_bytes", self.memory_bytes, "Memory of its processes; null: not measured.");
-    fields("devices", self.devices, "Its devices.");
+    fields("devices", self.devices, "Load of the devices that its slots use.");
   }
 };
 
