@@ -27,8 +27,8 @@ std::size_t state_of(const engine::WorkerRecord& worker, const Runtime& runtime)
                                               : 0;
 }
 
-/// By slot_states.
-std::array<std::uint64_t, slot_states.size()> slots_of(const engine::WorkerRecord& worker) {
+/// By slot_states. Slots of a worker that would get no trial now are not idle.
+std::array<std::uint64_t, slot_states.size()> slots_of(const engine::WorkerRecord& worker, bool is_suspect) {
   std::uint64_t leaked = 0;
   for (const auto& [key, processes] : worker.leaked_processes) {
     leaked += processes.released ? 0 : processes.slots.size();
@@ -38,7 +38,7 @@ std::array<std::uint64_t, slot_states.size()> slots_of(const engine::WorkerRecor
   leaked = std::min(leaked, held);
   std::array<std::uint64_t, slot_states.size()> slots{held - leaked, 0, leaked,
                                                       worker.slots.total() - held - free};
-  slots.at(!worker.quarantined.empty() ? 2 : worker.draining ? 3 : 1) += free;
+  slots.at(!worker.quarantined.empty() ? 2 : worker.draining || is_suspect ? 3 : 1) += free;
   return slots;
 }
 
@@ -54,7 +54,7 @@ void add_workers_and_slots(proto::PrometheusText& text, const Runtime* runtime, 
       const Pool pool = pools.shown(worker.pool);
       ++workers[pool].at(state_of(worker, *runtime));
       if (worker.present) {
-        const auto mine = slots_of(worker);
+        const auto mine = slots_of(worker, runtime->suspect(id));
         auto& sum = slots[{worker.slot_kind, pool}];
         for (std::size_t state = 0; state < mine.size(); ++state) {
           sum.at(state) += mine.at(state);
@@ -74,7 +74,7 @@ void add_workers_and_slots(proto::PrometheusText& text, const Runtime* runtime, 
   text.family(
       "slots", gauge,
       "Slots of workers that are not lost, by state: busy, idle, quarantined (processes survive there, "
-      "or the worker is in quarantine), withdrawn (broken, or the worker is draining).",
+      "or the worker is in quarantine), withdrawn (broken, or the worker is draining or suspect).",
       {"state", "kind", "pool"});
   for (const auto& [key, sums] : slots) {
     for (std::size_t state = 0; state < sums.size(); ++state) {

@@ -68,7 +68,10 @@ TEST_F(MetricsSeries, AreLimitedForManyExperimentsWorkersPoolsAndWorkspaces) {
   std::cout << text.samples() << " series, " << page.size() << " bytes, " << took.count() << " ms\n";
   // Nothing is lost: values without a name of their own are in "other".
   EXPECT_NE(page.find("hpsearch_experiments{state=\"ACTIVE\",workspace=\"other\"} "), std::string::npos);
-  EXPECT_NE(page.find("hpsearch_slots{state=\"idle\",kind=\"gpu\",pool=\"other\"} "), std::string::npos);
+  // The workers are not connected: their slots are not idle.
+  EXPECT_NE(page.find("hpsearch_slots{state=\"idle\",kind=\"gpu\",pool=\"other\"} 0\n"), std::string::npos);
+  EXPECT_EQ(page.find("hpsearch_slots{state=\"withdrawn\",kind=\"gpu\",pool=\"other\"} 0\n"),
+            std::string::npos);
   EXPECT_NE(page.find("hpsearch_experiment_slots{experiment=\"other\"} 0\n"), std::string::npos);
   EXPECT_NE(page.find("hpsearch_experiment_slots{experiment=\"10000\"} 0\n"), std::string::npos);
   EXPECT_EQ(page.find("{experiment=\"9950\"}"), std::string::npos);

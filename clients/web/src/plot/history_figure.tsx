@@ -128,6 +128,7 @@ export function HistoryPlot(props: HistoryViewProps) {
     );
 }
 
+/// `columns`: of all trials; null until they have arrived.
 export function StatesOverTime({experiment, columns, height = 200}: {experiment: Experiment; columns: Columns | null; height?: number}) {
     const look = useLook();
     const lives = useMemo(() => (columns ? livesOf(columns) : null), [columns, columns?.filled]);
@@ -193,7 +194,7 @@ export default function HistoryFigure({experiment}: {experiment: Experiment}) {
                 <>
                     <HistoryPlot experiment={experiment} history={data} columns={columns.columns} quiet />
                     <h3 class="plot-sub">{t("plot.states.label")}</h3>
-                    <StatesOverTime experiment={experiment} columns={columns.columns} />
+                    <StatesOverTime experiment={experiment} columns={columns.complete ? columns.columns : null} />
                 </>
             )}
         </View>

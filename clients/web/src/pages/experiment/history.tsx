@@ -6,6 +6,7 @@ import {t} from "../../i18n/texts";
 import {useResource} from "../../state/resource";
 import {toldApart} from "../../i18n/names";
 import {View} from "../../design/states";
+import {LoadedSoFar} from "../../plot/data/columns_frame";
 import {readLength} from "../../plot/data/compared";
 import type {Clip} from "../../plot/drawing/domain";
 import {HISTORY_FIELDS, HistoryPlot, readX, StatesOverTime, useHistory, XChoice} from "../../plot/history_figure";
@@ -22,7 +23,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
     useChosen(experiment.id, query);
     const history = useHistory(experiment);
     const choice = readLength(query.get("len"));
-    const {columns} = useColumns(experiment, HISTORY_FIELDS, typeof choice === "number" ? choice : undefined);
+    const {columns, complete} = useColumns(experiment, HISTORY_FIELDS, typeof choice === "number" ? choice : undefined);
     const x = readX(query, "time");
     const ids = query
         .list("vs")
@@ -34,6 +35,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
         <View resource={history}>
             {(data) => (
                 <>
+                    {columns && !complete && <LoadedSoFar columns={columns} />}
                     <HistoryPlot
                         experiment={experiment}
                         history={data}
@@ -55,7 +57,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                         }
                     />
                     <h2 class="plot-title">{t("plot.states.label")}</h2>
-                    <StatesOverTime experiment={experiment} columns={columns} height={240} />
+                    <StatesOverTime experiment={experiment} columns={complete ? columns : null} height={240} />
                 </>
             )}
         </View>

@@ -6,6 +6,7 @@ import {printExact} from "../../api/exact";
 import {t} from "../../i18n/texts";
 import {formatNumber} from "../../i18n/format";
 import {toldApart} from "../../i18n/names";
+import {ToldName} from "../../design/told_name";
 import {Link} from "../../design/link";
 import {columnOf, type Columns} from "../../plot/data/columns";
 import {valueText} from "../../plot/drawing/number";
@@ -20,7 +21,7 @@ import {Choose, CopyButton, FilterChoice, Folded, readFilter, ScaleChoice, scale
 import {brushedRanges, pointsYaml} from "../../plot/data/search_next";
 import type {ExperimentPageProps} from "../page_props";
 
-const headingLetters = 18;
+const headingLetters = 30;
 const tableRows = 50;
 const mostPoints = 20;
 
@@ -194,8 +195,8 @@ function KeptTable({experiment, model, rows}: {experiment: number; model: Parall
                     <tr>
                         <th scope="col">{t("plot.column.trial")}</th>
                         {[...model.axes].reverse().map((axis) => (
-                            <th scope="col" key={axis.name} title={axis.label}>
-                                <span class="plot-cut">{told.get(axis.label)!.own}</span>
+                            <th scope="col" key={axis.name}>
+                                <ToldName name={axis.label} told={told.get(axis.label)} />
                             </th>
                         ))}
                     </tr>

@@ -3,6 +3,7 @@ import {useMemo, useRef} from "preact/hooks";
 import type {Experiment} from "../../api/shapes";
 import {parse} from "../../plot/brush";
 import {columnOf, wordOf, type Columns} from "../../plot/data/columns";
+import {exampleOf} from "./where_example";
 import {FilterChoice, readFilter} from "../../plot/page_parts";
 import {brushedTrials} from "../../plot/data/parallel_model";
 import {comparedName, LengthChooser, useDeclarations} from "../../plot/data/columns_frame";
@@ -199,7 +200,7 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
         return found;
     }, [columns, columns.filled, source.paged ? experiment.trials : null]);
     const names = [...new Set([...columns.fields.map((field) => field.name), ...extraFields])];
-    const example = (hparams.find((name) => columnOf(columns, name)?.words === undefined) ?? "hparams.lr").slice(8);
+    const example = exampleOf(columns, hparams);
     return (
         <>
             <div class="toolbar">
@@ -255,7 +256,7 @@ function TrialTable({experiment, query, source, brushed}: ExperimentPageProps & 
                 problem={source.problem}
                 terms={source.terms}
                 names={names}
-                example={`${example}<0.1 and state=completed`}
+                example={`${example} and state=completed`}
                 onChange={(text) => query.set({where: text})}
             />
             <p class="table-count muted small" role="status">

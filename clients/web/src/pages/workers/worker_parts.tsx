@@ -1,4 +1,4 @@
-// States of workers and their slots.
+// Troubles and actions of workers, and their slots.
 import {change, mayChange} from "../../api/client";
 import {isServed} from "../../api/served";
 import type {Worker} from "../../api/shapes";
@@ -7,14 +7,6 @@ import {t, tCount} from "../../i18n/texts";
 import {ask} from "../../design/dialog";
 import {Link} from "../../design/link";
 import type {MenuItem} from "../../design/menu";
-
-export function workerState(worker: Worker): string {
-    if (worker.quarantined) return "quarantined";
-    if (!worker.present) return "gone";
-    if (worker.draining === true) return "draining";
-    if (worker.suspect) return "suspect";
-    return worker.connected ? "connected" : "lost";
-}
 
 /// Why the worker gets no trials, in words.
 export function troubleOf(worker: Worker): string[] {

@@ -11,7 +11,8 @@ import {Menu} from "../../design/menu";
 import {SearchField} from "../../design/search_field";
 import {StateMark} from "../../design/state_mark";
 import {Queues} from "./queues";
-import {SlotGrid, troubleOf, workerActions, workerState} from "./worker_parts";
+import {SlotGrid, troubleOf, workerActions} from "./worker_parts";
+import {countSlots, workerState} from "./worker_state";
 import {readSlots, readWorkers} from "./read_workers";
 import type {PageProps} from "../page_props";
 
@@ -74,11 +75,7 @@ export default function Workers({query}: PageProps) {
                             </Empty>
                         );
                     const present = workers.filter((each) => each.present);
-                    const slots = present.reduce((sum, each) => sum + each.slots, 0);
-                    const held = present.reduce((sum, each) => sum + each.slots_held, 0);
-                    const out = present.reduce((sum, each) => sum + each.slots_withdrawn + each.slots_quarantined, 0);
-                    const taken = present.reduce((sum, each) => sum + each.taken.length, 0);
-                    const free = Math.max(0, slots - held - out - taken);
+                    const {slots, held, taken, free, out} = countSlots(present);
                     const shown = workers.filter(
                         (each) =>
                             (gone || each.present) &&

@@ -53,6 +53,15 @@ export interface ComparedProps {
     readonly lengthChooser: ComponentChildren;
 }
 
+/// How many trials the plots show while the others arrive.
+export function LoadedSoFar({columns}: {columns: Columns}) {
+    return (
+        <p class="muted small" role="status">
+            {t("plot.loaded", {n: formatNumber(columns.filled), total: formatNumber(columns.rows)})}
+        </p>
+    );
+}
+
 export function ColumnsFrame({
     experiment,
     query,
@@ -77,11 +86,7 @@ export function ColumnsFrame({
     const lengthChooser = <LengthChooser experiment={experiment} query={query} columns={columns} />;
     return (
         <>
-            {!complete && (
-                <p class="muted small" role="status">
-                    {t("plot.loaded", {n: formatNumber(columns.filled), total: formatNumber(columns.rows)})}
-                </p>
-            )}
+            {!complete && <LoadedSoFar columns={columns} />}
             {complete && compared.filled === 0 ? (
                 <>
                     <div class="plot-bar">
