@@ -11,7 +11,7 @@ namespace hpsearch::daemon {
 
 /// Runs the loop until `done`, or fails the test after a timeout.
 inline void pump(net::Loop& loop, const std::function<bool()>& done,
-                 std::chrono::milliseconds patience = std::chrono::seconds(120)) {
+                 std::chrono::milliseconds patience = std::chrono::minutes(5)) {
   const auto limit = std::chrono::steady_clock::now() + patience;
   const net::Watch look = loop.every(std::chrono::milliseconds(1), [&] {
     if (done()) {
