@@ -189,7 +189,7 @@ class DaemonFixture {
              const net::HttpHeaders& headers = {}) {
     std::optional<engine::Result<net::HttpResponse>> response;
     std::thread client([&, address = http->address()] {
-      auto got = net::http_request(address, method, target, body, std::chrono::seconds(120), headers);
+      auto got = net::http_request(address, method, target, body, std::chrono::minutes(5), headers);
       loop.post([&, got = std::move(got)] { response = got; });
     });
     pump_until([&] { return response.has_value(); });
@@ -213,7 +213,7 @@ class DaemonFixture {
   std::string ask_text(const std::string& target) {
     std::optional<engine::Result<net::HttpResponse>> response;
     std::thread client([&, address = http->address()] {
-      auto got = net::http_request(address, "GET", target, "", std::chrono::seconds(120), {});
+      auto got = net::http_request(address, "GET", target, "", std::chrono::minutes(5), {});
       loop.post([&, got = std::move(got)] { response = got; });
     });
     pump_until([&] { return response.has_value(); });
