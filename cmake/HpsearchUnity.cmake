@@ -1,17 +1,16 @@
 # Compiles several sources of a target as one, where their names allow it (scripts/tools/unity_groups.py): a third of the time.
-#   HPSEARCH_UNITY  OFF; TESTS: what tests; PROGRAMS: the programs and the rooms that are not installed, too; ALL. Each
-#                   goes as far as the one before and further. Planted faults look up how each source is compiled: at most
-#                   TESTS. For headers that others include, installed rooms stay as they are: at most PROGRAMS.
-set(HPSEARCH_UNITY "OFF" CACHE STRING "Compile several sources as one: OFF, TESTS, PROGRAMS or ALL")
-set(hpsearch_unity_reach OFF TESTS PROGRAMS ALL)
+#   HPSEARCH_UNITY  OFF; PROGRAMS: the programs, the tests and the rooms that are not installed; ALL: the installed rooms,
+#                   too. For headers that others include, installed rooms stay as they are: at most PROGRAMS.
+set(HPSEARCH_UNITY "OFF" CACHE STRING "Compile several sources as one: OFF, PROGRAMS or ALL")
+set(hpsearch_unity_reach OFF PROGRAMS ALL)
 if(NOT HPSEARCH_UNITY IN_LIST hpsearch_unity_reach)
-  message(FATAL_ERROR "HPSEARCH_UNITY is \"${HPSEARCH_UNITY}\"; it must be OFF, TESTS, PROGRAMS or ALL")
+  message(FATAL_ERROR "HPSEARCH_UNITY is \"${HPSEARCH_UNITY}\"; it must be OFF, PROGRAMS or ALL")
 endif()
 if(HPSEARCH_UNITY)
   find_program(HPSEARCH_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 endif()
 
-# hpsearch_unite(<target> <TESTS|PROGRAMS|ALL>): when HPSEARCH_UNITY goes that far. After all sources of the target were named.
+# hpsearch_unite(<target> <PROGRAMS|ALL>): when HPSEARCH_UNITY goes that far. After all sources of the target were named.
 function(hpsearch_unite target kind)
   list(FIND hpsearch_unity_reach ${HPSEARCH_UNITY} reach)
   list(FIND hpsearch_unity_reach ${kind} needed)

@@ -5,8 +5,9 @@
 All mutants, or those named, in a configured and built folder.
 
 Production code knows nothing of this. For each mutant a copy of its source is changed and compiled with the flags
-of the build; the object is linked first into the test programs that must notice, so that it takes the place of what
-the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
+of the build, together with the sources that the build compiles with it; the object is linked first into the test
+programs that must notice, so that it takes the place of what the libraries hold. A mutant is caught when a test fails,
+aborts or does not end; unchanged, the same tests must pass.
 
 HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
 HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all).
@@ -102,6 +103,10 @@ class Build:
         self.folder = pathlib.Path(folder).resolve()
         entries = json.loads((self.folder / "compile_commands.json").read_text())
         self.compile_commands = {str(pathlib.Path(entry["file"]).resolve()): entry["command"] for entry in entries}
+        self.groups = {}  # The file that includes a source, where several are compiled as one.
+        for unit in self.compile_commands:
+            if "/Unity/" in unit:
+                self.groups |= {source: unit for source in re.findall('^#include "(.*)"$', pathlib.Path(unit).read_text(), re.M)}
         self.programs = {}
         for path in self.folder.glob("tests/*/*_test"):
             self.programs[path.name] = path.relative_to(self.folder)
@@ -112,27 +117,40 @@ class Build:
             raise ValueError(f"there is no test program {test}; build everything first")
         return self.folder / self.programs[test]
 
-    def compile(self, source, text, overlay, target):
-        """`text` in place of `source` when it is a .cpp, and headers of `overlay` before all others."""
-        source = ROOT / source
-        if str(source) not in self.compile_commands:
-            raise ValueError(f"{source.relative_to(ROOT)} is compiled together with others in {self.folder}; "
-                             "the preset whole compiles each source of a room alone")
-        command = shlex.split(self.compile_commands[str(source)])
-        changed = target.with_suffix(source.suffix)
-        changed.write_text(text if text is not None else source.read_text())
+    def unit(self, source):
+        """What the compiler is given: the source, or the file that includes it and others."""
+        source = str(ROOT / source)
+        unit = self.groups.get(source, source)
+        if unit not in self.compile_commands:
+            raise ValueError(f"{source} is not compiled in {self.folder}")
+        return pathlib.Path(unit)
+
+    def compile(self, unit, changes, overlay, target):
+        """The unit with `changes` (path: text) in place of its sources, and headers of `overlay` before all others."""
+        copies = {}
+        for source, text in changes.items():
+            copies[source] = target.parent / source.replace("/", "_")
+            copies[source].write_text(text)
+        compiled = copies.get(str(unit.relative_to(ROOT)))
+        if compiled is None:
+            compiled = target.with_suffix(unit.suffix)
+            text = unit.read_text()
+            for source, copy in copies.items():
+                text = text.replace(f'"{ROOT / source}"', f'"{copy}"')
+            compiled.write_text(text)
         arguments, skip = [], False
-        for word in command:
+        for word in shlex.split(self.compile_commands[str(unit)]):
             if skip:
                 skip = False
             elif word in ("-o", "-MT", "-MF"):
                 skip = True
-            elif word not in ("-c", "-MD", "-Werror", "-g", str(source)):
+            elif word not in ("-c", "-MD", "-Werror", "-g", str(unit)):
                 arguments.append(word)
         compiler = next(i for i, word in enumerate(arguments) if word.startswith("-"))
         arguments[compiler:compiler] = [f"-I{overlay}"] if overlay else []
-        arguments += ["-iquote", str(source.parent), "-c", str(changed), "-o", str(target)]
-        self.run(arguments)
+        for source in changes:
+            arguments += ["-iquote", str((ROOT / source).parent)]
+        self.run([*arguments, "-c", str(compiled), "-o", str(target)])
 
     def link_command(self, test):
         if test not in self.link_commands:
@@ -186,9 +204,9 @@ def verdict_on(build, mutant):
         header.parent.mkdir(parents=True, exist_ok=True)
         header.write_text(text)
     objects = []
-    for source in sources:
-        target = folder / (source.replace("/", "_") + ".o")
-        build.compile(source, None if overlay else text, overlay, target)
+    for unit in dict.fromkeys(map(build.unit, sources)):
+        target = folder / f"{len(objects)}.o"
+        build.compile(unit, {} if overlay else {mutant.file: text}, overlay, target)
         objects.append(target)
     for test in mutant.tests:
         program = folder / test
@@ -220,7 +238,7 @@ def main():
     if not asked.build:
         parser.error("BUILD is missing")
     if not (asked.build / "CMakeCache.txt").exists():
-        raise SystemExit(f"{asked.build} is no build; to make one: cmake --preset whole && cmake --build --preset whole")
+        raise SystemExit(f"{asked.build} is no build; to make one: cmake --preset dev && cmake --build --preset dev")
     if not (asked.build / "build.ninja").exists():
         print("skipped: mutants are linked as Ninja would, and this is no Ninja build")
         raise SystemExit(SKIPPED)
