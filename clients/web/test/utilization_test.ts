@@ -35,10 +35,11 @@ test("a figure has the attempt's time from its start, and a gap where nothing wa
         textWidth: (text: string) => text.length * 6,
     } as unknown as Pen);
     const curve = lines.at(-1)!;
-    assert.equal(curve.length, 6);
-    assert.ok(Number.isNaN(curve[3]));
-    assert.equal(curve[4], 380, "the last value stands at the right edge");
-    assert.equal(curve[1], 26, "the largest value stands at the upper edge");
-    assert.ok(curve[5]! > curve[1]!);
+    assert.equal(curve.length, 12);
+    assert.ok(Number.isNaN(curve[5]) && Number.isNaN(curve[7]));
+    assert.equal(curve[0], 44, "the first value begins at the left edge");
+    assert.equal(curve[10], 380, "the last value ends at the right edge");
+    assert.deepEqual([curve[1], curve[3]], [26, 26], "the largest value stands at the upper edge");
+    assert.ok(curve[11]! > curve[1]!);
     assert.ok(texts.includes("Cores"));
 });

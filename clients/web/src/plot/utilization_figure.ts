@@ -13,7 +13,11 @@ export function utilizationFigure(used: Utilization, name: string, values: Colum
     const box = {left: 44, top: 26, right: size.width - 20, bottom: size.height - 28};
     const x = elapsed(0, times.at(-1)!, durationText);
     const y = linear(0, Math.max(...values.map(Number)));
-    const points = values.flatMap((value, row) => [xOf(box, x)(times[row]!), value === null ? NaN : yOf(box, y)(value)]);
+    // A value is the mean of its seconds, so one alone is seen, too.
+    const points = values.flatMap((value, row) => {
+        const height = value === null ? NaN : yOf(box, y)(value);
+        return [times[row]! - used.seconds[row]!, times[row]!].flatMap((time) => [xOf(box, x)(time), height]);
+    });
     return {
         ...size,
         marks: values.length,
