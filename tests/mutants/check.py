@@ -35,7 +35,6 @@ QUICK = {
     "HPSEARCH_SEEDS": "40",
 }
 TIMEOUT_S = 300
-SKIPPED = 77
 
 
 class Mutant:
@@ -240,8 +239,7 @@ def main():
     if not (asked.build / "CMakeCache.txt").exists():
         raise SystemExit(f"{asked.build} is no build; to make one: cmake --preset dev && cmake --build --preset dev")
     if not (asked.build / "build.ninja").exists():
-        print("skipped: mutants are linked as Ninja would, and this is no Ninja build")
-        raise SystemExit(SKIPPED)
+        raise SystemExit(f"{asked.build} is no Ninja build; mutants are linked as Ninja would")
     mutants = read_list(HERE / "mutants.txt")
     build = Build(asked.build)
     unknown = set(asked.names) - {mutant.name for mutant in mutants}

@@ -70,8 +70,11 @@ export function historyFigure(history: History, results: Results | null, options
     const labels = lines.map((line) =>
         line.history.points.length > 0 ? metricText(line.history.points[line.history.points.length - 1]!.metric) : "",
     );
-    const names = options.others.length > 0 ? lines.map((line, i) => `${cutMiddle(line.name, 18)} ${labels[i]}`) : labels;
-    const endRoom = Math.min(size.width * 0.3, Math.max(timeRoom(size.width).right, ...names.map((text) => text.length * 7.5 + 16)));
+    // Names stand beside their values where there is room; colours and the legend tell the lines apart elsewhere.
+    const mostRoom = size.width * 0.3;
+    const letters = Math.min(18, Math.floor((mostRoom - 16) / 7.5) - Math.max(...labels.map((text) => text.length)) - 1);
+    const names = options.others.length > 0 && letters >= 6 ? lines.map((line, i) => `${cutMiddle(line.name, letters)} ${labels[i]}`) : labels;
+    const endRoom = Math.min(mostRoom, Math.max(timeRoom(size.width).right, ...names.map((text) => text.length * 7.5 + 16)));
     const box = {
         left: Math.max(timeRoom(size.width).left, labelRoom(measure, axis.scale, count)),
         top: 26,
