@@ -15,15 +15,13 @@ import {MOST_AXES, parallelModel, varyingNames} from "./data/parallel_model";
 import {declarationsOf, type Declarations} from "./data/space";
 import {readColumns} from "./data/use_columns";
 import type {Clip} from "./drawing/domain";
-import {useLook} from "./drawing/frame";
-import {Legend} from "./drawing/legend";
 import type {ScaleKind} from "./drawing/scale";
-import {lineColours} from "./drawing/theme";
 import type {History} from "./history";
 import {EVERY, HistoryPlot, readX, XChoice} from "./history_figure";
 import {ScaleChoice} from "./page_parts";
 import {MOST_LINES} from "./parallel";
 import {ParallelPlot, useAxes, useBrushes} from "./parallel_plot";
+import {SearchLegend} from "./search_legend";
 
 export interface PlottedSearch {
     readonly experiment: Experiment;
@@ -51,7 +49,6 @@ export interface SearchPlotsProps {
 const mostNames = 50;
 
 export default function SearchPlots({all, query, oneMetric}: SearchPlotsProps) {
-    const look = useLook();
     const searches = all.map(({experiment}) => experiment);
     const ids = searches.map(({id}) => id).join();
     const spaces = useMemo(() => all.map(({config}) => declarationsOf(config["hyperparameters"])), [ids]);
@@ -93,7 +90,7 @@ export default function SearchPlots({all, query, oneMetric}: SearchPlotsProps) {
     });
     return (
         <section class="section">
-            <Legend entries={all.map(({name}, search) => ({shape: "square", colour: lineColours(look.theme)[search]!, text: name}))} />
+            <SearchLegend names={all.map(({name}) => name)} />
             <View resource={answers} rows={8}>
                 {({history, others, rows, sampled}) => (
                     <>

@@ -11,6 +11,7 @@ import {readLength} from "../../plot/data/compared";
 import type {Clip} from "../../plot/drawing/domain";
 import {HISTORY_FIELDS, HistoryPlot, readX, StatesOverTime, useHistory, XChoice} from "../../plot/history_figure";
 import type {History} from "../../plot/history";
+import {SearchLegend} from "../../plot/search_legend";
 import {Choose, FilterChoice, readFilter, ScaleChoice, useChosen} from "../../plot/page_parts";
 import type {ScaleKind} from "../../plot/drawing/scale";
 import {useColumns} from "../../plot/data/use_columns";
@@ -56,6 +57,7 @@ export default function Page({experiment, query}: ExperimentPageProps) {
                             </>
                         }
                     />
+                    {others.length > 0 && <SearchLegend names={[experiment.name || `${experiment.id}`, ...others.map(({name}) => name)]} />}
                     <h2 class="plot-title">{t("plot.states.label")}</h2>
                     <StatesOverTime experiment={experiment} columns={complete ? columns : null} height={240} />
                 </>
