@@ -66,6 +66,14 @@ class Quarantines : public testing::Test {
     }
   }
 
+  /// No search paused itself early: then nothing would be shown about workers.
+  void expect_searched() const {
+    for (const ExperimentId id : searches) {
+      EXPECT_NE(cluster.engine.find(id)->state, ExperimentState::paused);
+      EXPECT_GT(cluster.engine.find(id)->trials.size(), 100U);
+    }
+  }
+
   /// Everything fails on the first worker, until it is in quarantine.
   void break_first() {
     for (int i = 0; i < 60 && !in_quarantine(0); ++i) {
@@ -129,7 +137,8 @@ TEST_F(Quarantines, NoWorkerThatRefusesSubmitters) {
 
 TEST_F(Quarantines, NoWorkerBecauseOfConfigurationsThatFail) {
   begin(4, 3);
-  turns(200, [](std::size_t, const AttemptKey& key) { return key.trial.number() % 10 < 3; });
+  turns(200, [](std::size_t, const AttemptKey& key) { return key.trial.number() % 10 >= 7; });
+  expect_searched();
   EXPECT_EQ(in_quarantine(), 0U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_TRUE(worker(i).quarantines.empty());
@@ -138,7 +147,8 @@ TEST_F(Quarantines, NoWorkerBecauseOfConfigurationsThatFail) {
 
 TEST_F(Quarantines, NoWorkerBecauseOfConfigurationsThatFailOnce) {
   begin(4, 3, 0);
-  turns(200, [](std::size_t, const AttemptKey& key) { return key.trial.number() % 10 < 6; });
+  turns(200, [](std::size_t, const AttemptKey& key) { return key.trial.number() % 10 >= 4; });
+  expect_searched();
   EXPECT_EQ(in_quarantine(), 0U);
 }
 
