@@ -99,6 +99,10 @@ files::Descriptor file_with(std::string_view text) {
 
 }  // namespace
 
+bool CommandAnswer::was_refused() const noexcept {
+  return is_missing || (ran && status > 0 && status < 128);
+}
+
 std::string CommandAnswer::complaint() const {
   std::string line = errors.substr(0, errors.find('\n'));
   if (line.empty()) {

@@ -19,9 +19,7 @@ struct CommandAnswer {
   [[nodiscard]] bool succeeded() const noexcept { return ran && status == 0; }
   /// It said no, or there is no such program. If it is neither this nor succeeded(), it may have done its
   /// work.
-  [[nodiscard]] bool was_refused() const noexcept {
-    return is_missing || (ran && status > 0 && status < 128);
-  }
+  [[nodiscard]] bool was_refused() const noexcept;
   /// The first line of what it wrote to its standard error, for people.
   [[nodiscard]] std::string complaint() const;
 };
