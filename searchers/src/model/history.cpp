@@ -59,8 +59,9 @@ void History::record(TrialNumber trial, Units length, double goal_score) {
   if (latest > none) {
     by_latest_.erase({-latest, trial.number()});
   }
-  latest = usable ? goal_score : none;
+  latest = none;
   if (usable) {
+    latest = goal_score;
     by_latest_.emplace(-latest, trial.number());
   }
 }
@@ -130,7 +131,11 @@ std::vector<double> History::latest(std::size_t count) const {
   std::vector<double> latest(latest_.size(), none);
   for (std::size_t i = 0; i < count; ++i) {
     const Result& result = results_[i];
-    latest[result.trial.number()] = std::isfinite(result.goal_score) ? result.goal_score : none;
+    double& score = latest[result.trial.number()];
+    score = none;
+    if (std::isfinite(result.goal_score)) {
+      score = result.goal_score;
+    }
   }
   return latest;
 }

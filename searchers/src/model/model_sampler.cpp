@@ -433,11 +433,9 @@ struct ModelSampler::State {
     proposal.results = history.results().size();
     if (proposal.results < settings.initial_results) {
       proposal.choice = Choice::initial;
-    } else if (axes.size() == 0) {
-      proposal.choice = Choice::given_up;
-    } else if (Draw(seed, trial, "model.explore").unit() < settings.explore) {
+    } else if (axes.size() > 0 && Draw(seed, trial, "model.explore").unit() < settings.explore) {
       proposal.choice = Choice::explored;
-    } else if (ask_model(proposal, trial, rungs)) {
+    } else if (axes.size() > 0 && ask_model(proposal, trial, rungs)) {
       return proposal;
     } else {
       proposal.choice = Choice::given_up;

@@ -15,7 +15,6 @@ namespace hpsearch::workers {
 
 using engine::Errc;
 using engine::Error;
-using engine::Result;
 using engine::Status;
 using engine::Value;
 using jobs::LaunchSpec;
