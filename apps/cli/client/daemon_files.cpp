@@ -23,10 +23,13 @@ struct RemoteFile {
   std::uint64_t worker = 0;
 };
 
-Outcome<std::vector<RemoteFile>> files_in(const Value& answer) {
+Outcome<std::vector<RemoteFile>> files_in(const Outcome<Value>& answer) {
+  if (!answer) {
+    return answer.failure();
+  }
   std::vector<RemoteFile> all;
   proto::FileOffer checked;
-  for (const Value& entry : list_at(answer, "files")) {
+  for (const Value& entry : list_at(*answer, "files")) {
     RemoteFile one;
     one.file.path = text_at(entry, "path");
     one.file.bytes = count_at(entry, "bytes");
@@ -100,11 +103,7 @@ Outcome<Value> DaemonFiles::of_trial(std::uint64_t trial) const {
 }
 
 Outcome<LinksLeftOut> DaemonFiles::save(std::uint64_t trial, const fs::path& to) const {
-  const Outcome<Value> answer = of_trial(trial);
-  if (!answer) {
-    return answer.failure();
-  }
-  const auto files = files_in(*answer);
+  const auto files = files_in(of_trial(trial));
   if (!files) {
     return files.failure();
   }
@@ -122,11 +121,7 @@ Outcome<LinksLeftOut> DaemonFiles::save(std::uint64_t trial, const fs::path& to)
 }
 
 Outcome<LinksLeftOut> DaemonFiles::copy(std::uint64_t trial, const fs::path& to) const {
-  const Outcome<Value> answer = of_trial(trial);
-  if (!answer) {
-    return answer.failure();
-  }
-  const auto files = files_in(*answer);
+  const auto files = files_in(of_trial(trial));
   if (!files) {
     return files.failure();
   }

@@ -12,7 +12,7 @@
 
 namespace hpsearch::cli {
 
-/// What an attempt used on one worker, from its beginning on.
+/// Processor, memory and devices that an attempt used on one worker, from its beginning on.
 struct AttemptUse {
   struct Device {
     std::uint64_t index = 0;

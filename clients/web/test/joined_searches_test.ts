@@ -34,7 +34,7 @@ const wide = declarationsOf({
     act: double(0, 1),
 });
 
-/// What the daemon answers for these files: constants and choices have words.
+/// Columns as the daemon answers them for these files: constants and choices have words.
 const answer = (fields: Record<string, readonly unknown[]>, length = 9): Columns => ({
     ...fromJson({
         lsn: 1,

@@ -112,7 +112,7 @@ TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
   EXPECT_EQ(refusal(Value(3)).code, Errc::bad_request);
   EXPECT_EQ(cluster.refused(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 3}})}).code,
             Errc::not_found);
-  // What cannot change and what would be wrong are named at once.
+  // One refusal names all fields: those that cannot change, and those with a wrong value.
   const ChangeExperiment mixed{
       id, Value::Map{{"entrypoint", "x"}, {"searcher", Value::Map{{"divisor", 3}, {"max_trials", 0}}}}};
   const Problems all = cluster.engine.problems_of(mixed);

@@ -10,7 +10,7 @@
 
 #include "scratch.hpp"
 
-// What programs use, by process tables that no machine has.
+// Sums over process tables that the tests make up.
 
 namespace hpsearch::workers {
 namespace {

@@ -62,7 +62,7 @@ function SlotTable({worker}: {worker: Worker}) {
     );
 }
 
-/// What an attempt uses now; "–" where that was not measured.
+/// Cores, memory and devices that an attempt uses now; "–" where one was not measured.
 function Load({load}: {load: AttemptLoad | undefined}) {
     return (
         <>

@@ -164,7 +164,7 @@ struct TimeLeftLearned {
 };
 /// The worker should end while its programs continue: the next agent takes them over.
 struct LeaveAsked {};
-/// What the running programs used since the last time, as far as it could be measured.
+/// Measured use of the running programs since the measurement before.
 struct AttemptsMeasured {
   std::map<engine::AttemptKey, proto::Utilization> now;
 };

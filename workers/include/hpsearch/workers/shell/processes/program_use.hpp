@@ -16,13 +16,13 @@
 
 namespace hpsearch::workers {
 
-/// What the processes of a program use, as far as it is known.
+/// Processor time and memory of the processes of a program, as far as they are known.
 struct ProgramUse {
   std::optional<std::uint64_t> cpu_micros{};    ///< Processor time since the program's start.
   std::optional<std::uint64_t> memory_bytes{};  ///< Memory now.
 };
 
-/// What programs use according to one reading of the process table, whatever their number.
+/// Reads the process table once for all programs, and sums what the processes of each use.
 ///
 /// A program with a cgroup has the figures of the cgroup: its memory is without file cache that nothing has
 /// used lately. Otherwise its processes are the first one, all of its session, and their descendants: their
