@@ -28,9 +28,11 @@ FAKE_TRAINING = HERE / "fake_training.py"
 PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
 PORTS = random.SystemRandom()  # Tests run beside each other: E2E_SEED must not give all of them the same ports.
 
-# Tests that run beside each other don't wait for each other's slots, and see no search that a user has in the home.
+# Tests that run beside each other don't wait for each other's slots, see no search that a user has in the home, and read no
+# configuration of this machine.
 PLACES = {"HPSEARCH_SLOT_TABLE": tempfile.mkdtemp(prefix="hpsearch-slots-"),
-          "XDG_STATE_HOME": tempfile.mkdtemp(prefix="hpsearch-home-")}
+          "XDG_STATE_HOME": tempfile.mkdtemp(prefix="hpsearch-home-"),
+          "CONFIGURATION_DIRECTORY": tempfile.mkdtemp(prefix="hpsearch-config-")}
 os.environ |= PLACES
 for place in PLACES.values():
     atexit.register(shutil.rmtree, place, ignore_errors=True)
@@ -51,7 +53,7 @@ def free_port():
 
 def environment():
     """Ours without what a surrounding search might have left in it, and with our programs found first."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "DET_"))}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "HPSEARCHD_", "DET_"))}
     return clean | {"PATH": f"{BIN}:{clean['PATH']}"} | PLACES
 
 

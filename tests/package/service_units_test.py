@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The systemd units of docs/operating: what they harden, and that the programs can live with it.
+"""The systemd units of deploy/systemd: what they harden, and that the programs can live with it.
 
     service_units_test.py BIN_DIR    the directory of the built programs
 
@@ -20,9 +20,9 @@ import unittest
 import urllib.request
 
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
-OPERATING = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operating"
-DAEMON = OPERATING / "hpsearchd.service"
-WORKER = OPERATING / "hpsearch-worker.service"
+UNITS = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "systemd"
+DAEMON = UNITS / "hpsearchd.service"
+WORKER = UNITS / "hpsearch-worker.service"
 MOST_EXPOSURE = 3.0
 ANALYZE = shutil.which("systemd-analyze")
 PATIENCE = 60

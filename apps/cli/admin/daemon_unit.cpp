@@ -6,7 +6,7 @@
 
 namespace hpsearch::cli {
 
-/// docs/operating/hpsearchd.service, from the build directory.
+/// deploy/systemd/hpsearchd.service, from the build directory.
 extern const char shipped_unit[];  // NOLINT(modernize-avoid-c-arrays): made by CMake.
 
 namespace {

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/sealed_secrets.hpp"
@@ -37,6 +38,7 @@
 #include "daemon/keys/invites.hpp"
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/notifications/receivers.hpp"
+#include "daemon/options/addresses.hpp"
 #include "daemon/sessions/lost_workers.hpp"
 #include "daemon/sessions/relative_paths.hpp"
 #include "daemon/sessions/worker_joins.hpp"
@@ -72,15 +74,6 @@ constexpr std::chrono::minutes session_look_every{1};
 constexpr const char* port_file = "/http-port";  ///< The port for browsers that was last opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
 constexpr Duration drain_patience = Duration::seconds(10);
-
-bool is_on_this_machine(std::string_view address) {
-  if (address.starts_with("ipc://") || address.starts_with("unix://")) {
-    return true;
-  }
-  const std::size_t scheme = address.find("//");
-  const std::string_view place = scheme == std::string_view::npos ? address : address.substr(scheme + 2);
-  return place.starts_with("127.") || place.starts_with("localhost:") || place.starts_with("[::1]:");
-}
 
 std::string absolute(const std::string& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
@@ -190,9 +183,8 @@ class Daemon {
       return remedy(store.error());
     }
     store_ = std::move(store).value();
-    const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     movable_store_.emplace(*store_, directory_->path());
-    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience);
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience());
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -238,6 +230,18 @@ class Daemon {
     return Duration::micros(static_cast<std::int64_t>(options_.lost_after_seconds * 1e6));
   }
 
+  [[nodiscard]] engine::Patience patience() const {
+    return {std::min(Duration::seconds(45), lost_after()), lost_after()};
+  }
+
+  [[nodiscard]] Duration forget_after() const {
+    return Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6));
+  }
+
+  [[nodiscard]] KeptStore::Limits kept_limits() const {
+    return {options_.kept_quota, !options_.no_kept_files};
+  }
+
   [[nodiscard]] Error remedy(Error error) const {
     switch (error.code) {
       case Errc::corrupt:
@@ -263,9 +267,6 @@ class Daemon {
 
   /// Opens the ports. Each step needs the ones before it.
   Status listen() {
-    if (Status allowed = check_http_options(); !allowed) {
-      return allowed;
-    }
     using Step = Status (Daemon::*)();
     for (const Step step : {&Daemon::read_certificate, &Daemon::read_tokens, &Daemon::listen_for_workers,
                             &Daemon::open_kept_files, &Daemon::open_audit, &Daemon::read_notified,
@@ -285,7 +286,7 @@ class Daemon {
       net::log(Level::error,
                tokens_->problem() +
                    ". No token is accepted; the daemon's own user and root are served over the Unix "
-                   "socket. Repair or remove the file, then start the daemon again");
+                   "socket. Repair or remove the file, then send SIGHUP");
     }
     authentication_.emplace(
         *tokens_,
@@ -364,26 +365,37 @@ class Daemon {
              : engine::is_ended(record->state) ? std::optional(record->ended_at)
                                                : std::nullopt;
     };
-    kept_.emplace(loop_, directory_->kept(), KeptStore::Limits{options_.kept_quota, !options_.no_kept_files},
-                  ended_at);
+    kept_.emplace(loop_, directory_->kept(), kept_limits(), ended_at);
     return Done{};
   }
 
   /// Reads who is notified, if anybody is.
   Status read_notified() {
     if (options_.notify.empty()) {
+      next_receivers_.reset();
       return Done{};
     }
     auto receivers = read_receivers(options_.notify);
     if (!receivers) {
       return Error{Errc::bad_request, "--notify: " + receivers.error().message};
     }
-    const std::string directory = directory_->path() + "/notifications";
-    if (const auto failed = files::make_private_directory(directory)) {
+    if (const auto failed = files::make_private_directory(notifications_directory())) {
       return failed->as_error();
     }
-    notifier_.emplace(*runtime_, loop_, *std::move(receivers), directory);
+    next_receivers_ = *std::move(receivers);
     return Done{};
+  }
+
+  [[nodiscard]] std::string notifications_directory() const { return directory_->path() + "/notifications"; }
+
+  /// Notifies the receivers that were read last, from where the former notifier ends.
+  void start_notifier() {
+    notifier_.reset();
+    if (next_receivers_) {
+      notifier_.emplace(*runtime_, loop_, *std::exchange(next_receivers_, std::nullopt),
+                        notifications_directory());
+      notifier_->start();
+    }
   }
 
   Status open_audit() {
@@ -500,23 +512,20 @@ class Daemon {
   /// Starts decisions and the regular checks of storage, workers and checkpoints.
   Status begin() {
     signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
-      if (signal == SIGHUP) {
-        reload_certificate();
-      } else {
+      if (signal != SIGHUP) {
         begin_to_end();
+      } else if (!draining_) {
+        reload();
       }
     });
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
-    if (notifier_) {
-      notifier_->start();
-    }
-    lost_workers_.emplace(
-        *runtime_,
-        LostWorkers::Settings{
-            .forget_after = Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6)),
-            .forgotten = [this](const std::string& name) { remove_keys_of(name); }});
+    start_notifier();
+    lost_workers_.emplace(*runtime_, LostWorkers::Settings{.forget_after = forget_after(),
+                                                           .forgotten = [this](const std::string& name) {
+                                                             remove_keys_of(name);
+                                                           }});
     storage_.emplace(*runtime_, directory_->path(), directory_->database());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
@@ -605,34 +614,6 @@ class Daemon {
     }
   }
 
-  [[nodiscard]] Status check_http_options() const {
-    const bool has_tls = options_.tls_self_signed || !options_.tls_cert.empty();
-    if ((has_tls || !options_.behind_proxy.empty() || options_.http_open) && options_.http.empty()) {
-      return Error{Errc::bad_request,
-                   "--http is missing: there is no TCP port for --http-open, --tls-* and --behind-proxy"};
-    }
-    if (options_.http.empty() || is_on_this_machine(options_.http)) {
-      return Done{};
-    }
-    if (!options_.web_root.empty()) {
-      return Error{Errc::bad_request,
-                   "--web-root needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
-                       "\": it is for the development of pages"};
-    }
-    if (options_.http_open) {
-      return Error{Errc::bad_request,
-                   "--http-open needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
-                       "\": everyone who reaches it can do everything"};
-    }
-    if (!has_tls && options_.behind_proxy.empty()) {
-      return Error{Errc::bad_request,
-                   "--http is \"" + options_.http +
-                       "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
-                       "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)"};
-    }
-    return Done{};
-  }
-
   Status read_certificate() {
     if (!options_.tls_self_signed && options_.tls_cert.empty()) {
       return Done{};
@@ -683,6 +664,50 @@ class Daemon {
                          std::to_string(std::chrono::duration_cast<std::chrono::hours>(left).count()) +
                          " hours; replace the files and send SIGHUP");
     }
+  }
+
+  /// Reads the configuration again, and the files that it names.
+  void reload() {
+    ReloadedOptions again = daemon::reload(options_);
+    const configuration::RereadSentences& said = again.sentences;
+    if (!said.problem.empty()) {
+      net::log(Level::error, said.problem);
+    } else {
+      options_ = std::move(again.options);
+      net::set_log_level(options_.log_level);
+      runtime_->set_patience(patience());
+      lost_workers_->forget_after(forget_after());
+      kept_->limit_to(kept_limits());
+      net::log(Level::info,
+               said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
+      if (!said.need_restart.empty()) {
+        net::log(Level::warning, said.need_restart);
+      }
+    }
+    reload_certificate();
+    if (const Status read = tokens_->reload(); !read) {
+      net::log(Level::error, read.error().message + "; the tokens stay as they were");
+    }
+    reload_receivers();
+  }
+
+  void reload_receivers() {
+    if (const Status read = read_notified(); !read) {
+      net::log(Level::error, read.error().message + "; notifications stay as they were");
+      return;
+    }
+    if (stops_notifier_) {
+      return;  // The former notifier is ending already.
+    }
+    if (!notifier_) {
+      start_notifier();
+      return;
+    }
+    stops_notifier_ = true;
+    notifier_->retire([this] {
+      stops_notifier_ = false;
+      start_notifier();
+    });
   }
 
   void reload_certificate() {
@@ -838,7 +863,9 @@ class Daemon {
   std::optional<LostWorkers> lost_workers_;
   std::optional<Allocator> allocator_;
   std::optional<StorageWatch> storage_;
+  std::optional<Receivers> next_receivers_;  ///< Read, and not used yet.
   std::optional<Notifier> notifier_;
+  bool stops_notifier_ = false;  ///< The notifier ends, and another one begins with `next_receivers_`.
   std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;   ///< Serves clients on this machine.
   std::unique_ptr<net::HttpServer> http_;     ///< Serves TCP, if configured.

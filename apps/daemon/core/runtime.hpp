@@ -119,6 +119,8 @@ class Runtime {
   /// offers those that are free again.
   void set_taken(const std::string& uid, const std::vector<engine::SlotTrouble>& taken);
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
+  /// How long workers may be silent from now on.
+  void set_patience(engine::Patience patience) { liveness_.set_patience(patience); }
 
   /// Requests of clients, from the log, with their answers.
   [[nodiscard]] AnsweredRequests& requests() noexcept { return requests_; }
