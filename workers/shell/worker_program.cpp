@@ -36,6 +36,7 @@
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/io/net/server_names.hpp"
+#include "hpsearch/io/net/service_manager.hpp"
 #include "hpsearch/io/zmq/curve.hpp"
 #include "hpsearch/io/zmq/invite_token.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
@@ -420,6 +421,8 @@ int run(Arguments arguments) {
   net::set_log_level(arguments.log_level);
   open_standard_streams();
   ::signal(SIGPIPE, SIG_IGN);
+  net::ServiceManager service = net::ServiceManager::of_environment();
+  service.status("looks for devices, and for programs of an earlier run");
   if (const engine::Status taken = take_daemon(arguments); !taken) {
     return fail(taken.error().code == engine::Errc::bad_request   ? exit_usage
                 : taken.error().code == engine::Errc::unavailable ? exit_failed
@@ -496,8 +499,9 @@ int run(Arguments arguments) {
   }
   net::Loop loop;
   int status = exit_ok;
-  const auto on_end = [&loop, &status](bool failed, const std::string& why) {
+  const auto on_end = [&loop, &service, &status](bool failed, const std::string& why) {
     if (failed) {
+      service.status(why);
       status = fail(exit_failed, why);
     }
     loop.stop();
@@ -507,8 +511,9 @@ int run(Arguments arguments) {
     slots->adopt(attempt.spec.key, attempt.spec.slots);
   }
   WorkerLoop worker(loop, *state, *options, on_end, std::move(slots));
-  const auto stop = [&worker](int) {
+  const auto stop = [&worker, &service](int) {
     net::log(net::Level::info, "asked to stop: ending programs");
+    service.stopping("ends its programs");
     worker.stop();
   };
   const bool in_allocation = !options->allocation.empty();
@@ -516,26 +521,38 @@ int run(Arguments arguments) {
       arguments.stop_within
           ? engine::Duration::micros(static_cast<std::int64_t>(*arguments.stop_within * 1'000'000))
           : options->rules.attempt.grace;
-  const auto give_back = [&worker, &options, stop_within](int number) {
+  const auto give_back = [&worker, &options, &service, stop_within](int number) {
     const bool is_warning = number != SIGTERM;
     net::log(net::Level::info, is_warning ? "warned that the job ends soon" : "asked to stop");
     const engine::Duration within = is_warning ? options->rules.give_back : stop_within;
+    service.stopping("its programs save checkpoints and end");
     worker.give_back(within, is_warning);
   };
   const net::Watch signals = loop.on_signals({SIGINT}, stop);
+  const std::string offer = "worker " + options->name + " offers " + std::to_string(options->machine.slots) +
+                            " " + options->machine.device_kind.slot_kind + " slots to " + arguments.daemon;
   const bool reloads = !has_terminal();
   const net::Watch hang_up =
-      ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, [&arguments, reloads, stop](int number) {
-        reloads ? reload(arguments) : stop(number);
-      });
+      ignores(SIGHUP) ? net::Watch()
+                      : loop.on_signals({SIGHUP}, [&arguments, &service, offer, reloads, stop](int number) {
+                          if (!reloads) {
+                            stop(number);
+                            return;
+                          }
+                          service.reloading();
+                          reload(arguments);
+                          service.ready(offer);
+                        });
   const net::Watch end =
       in_allocation ? loop.on_signals({SIGTERM}, give_back) : loop.on_signals({SIGTERM}, stop);
   // Other schedulers warn with these before they end a job, and then no next worker comes.
   const net::Watch warnings = in_allocation ? loop.on_signals({SIGUSR1, SIGUSR2}, give_back) : net::Watch();
-  const net::Watch leave = in_allocation ? net::Watch() : loop.on_signals({SIGUSR1}, [&worker](int) {
-    net::log(net::Level::info, "asked to leave: programs run on for the next worker");
-    worker.leave();
-  });
+  const net::Watch leave =
+      in_allocation ? net::Watch() : loop.on_signals({SIGUSR1}, [&worker, &service](int) {
+        net::log(net::Level::info, "asked to leave: programs run on for the next worker");
+        service.stopping("its programs run on for the next worker");
+        worker.leave();
+      });
   if (const engine::Status started = worker.start(*std::move(found)); !started) {
     return fail(started.error().code == engine::Errc::unavailable ? exit_failed : exit_usage,
                 started.error().message);
@@ -543,6 +560,7 @@ int run(Arguments arguments) {
   net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +
                                  " " + options->machine.device_kind.slot_kind + " slots connects to " +
                                  arguments.daemon);
+  service.ready(offer);
   loop.run();
   return status;
 }

@@ -54,6 +54,7 @@
 #include "hpsearch/io/net/descriptor_limit.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/io/net/server_names.hpp"
+#include "hpsearch/io/net/service_manager.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -73,6 +74,9 @@ constexpr std::size_t most_metrics_body = 1024;  ///< No client has to send a bo
 constexpr std::chrono::minutes session_look_every{1};
 constexpr const char* port_file = "/http-port";  ///< The port for browsers that was last opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
+constexpr std::chrono::seconds status_every{30};
+constexpr std::chrono::seconds progress_every{1};
+constexpr std::chrono::seconds longest_without_progress{90};
 constexpr Duration drain_patience = Duration::seconds(10);
 
 std::string absolute(const std::string& path) {
@@ -91,6 +95,8 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
 
   Exit run() {
+    passed_.find();
+    service_.status("opens the store in " + options_.state_dir);
     if (auto opened = open_storage(); !opened) {
       return end(opened.error(), opened.error().code == Errc::wrong_state   ? Exit::conflict
                                  : opened.error().code == Errc::bad_request ? Exit::usage
@@ -104,10 +110,17 @@ class Daemon {
       return end(announced.error(), Exit::storage);
     }
     warn_of(here);
+    for (const std::string& address : passed_.addresses()) {
+      net::log(Level::warning,
+               "the service manager passed a socket at " + address +
+                   ", which is none of http.listen, http.socket and metrics.listen: it is not used");
+    }
     net::log(Level::info, "ready: clients " + here.socket + (http_ ? " and " + here.http : "") +
                               ", workers " + here.workers + ", state in " + directory_->path() + ", " +
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
+    say_ready();
+    service_clock_ = loop_.every(status_every, [this] { tell_state(); });
     loop_.run();
     leave_signals();
     if (runtime_->stalled()) {
@@ -130,9 +143,31 @@ class Daemon {
     pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   }
 
-  static Exit end(const Error& error, Exit code) {
+  Exit end(const Error& error, Exit code) {
     net::log(Level::error, error.message);
+    service_.status(error.message);
     return code;
+  }
+
+  /// One line for those who look at the service.
+  [[nodiscard]] std::string state_of_service() const {
+    const engine::Engine& engine = runtime_->engine();
+    const auto active = std::count_if(engine.experiments().begin(), engine.experiments().end(),
+                                      [](const auto& one) { return !engine::is_ended(one.second.state); });
+    return (runtime_->stalled() ? "waits for space on the disk; " : "") + std::to_string(active) +
+           " active experiments, log position " + std::to_string(engine.last_lsn().number());
+  }
+
+  void say_ready() {
+    last_state_ = state_of_service();
+    service_.ready(last_state_);
+  }
+
+  void tell_state() {
+    if (std::string state = state_of_service(); state != last_state_) {
+      service_.status(state);
+      last_state_ = std::move(state);
+    }
   }
 
   /// Logs what anyone who reaches the addresses can do.
@@ -185,10 +220,24 @@ class Daemon {
     store_ = std::move(store).value();
     movable_store_.emplace(*store_, directory_->path());
     runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience());
-    if (auto recovered = runtime_->recover(); !recovered) {
+    if (auto recovered = replay(); !recovered) {
       return remedy(recovered.error());
     }
     return read_secrets_key();
+  }
+
+  /// A long log takes longer than service managers wait for a start.
+  Status replay() {
+    const std::string end = std::to_string(store_->stored_lsn().number());
+    auto next = std::chrono::steady_clock::now() + progress_every;
+    return runtime_->recover([&](engine::Lsn lsn) {
+      if (std::chrono::steady_clock::now() < next) {
+        return;
+      }
+      next = std::chrono::steady_clock::now() + progress_every;
+      service_.starting("replays the log: event " + std::to_string(lsn.number()) + " of " + end,
+                        longest_without_progress);
+    });
   }
 
   /// Without the key of their secrets all waiting trials would fail: refuse to start instead.
@@ -481,13 +530,14 @@ class Daemon {
                   .any_user = !options_.groups.empty(),
                   .let_in = routes.let_in};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
-    auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
+    auto socket =
+        net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules, &passed_);
     if (!socket) {
       return other_address(socket.error(), "--http-socket PATH");
     }
     socket_ = std::move(socket).value();
     if (!options_.http.empty()) {
-      auto http = net::HttpServer::listen(loop_, options_.http, routes.handler, rules);
+      auto http = net::HttpServer::listen(loop_, options_.http, routes.handler, rules, &passed_);
       if (!http) {
         return other_address(http.error(), "--http 127.0.0.1:0");
       }
@@ -543,7 +593,7 @@ class Daemon {
       return Done{};
     }
     auto listening = net::HttpServer::listen(loop_, options_.metrics_listen, handler,
-                                             {.most_body_bytes = most_metrics_body});
+                                             {.most_body_bytes = most_metrics_body}, &passed_);
     if (!listening) {
       return other_address(listening.error(), "--metrics-listen 127.0.0.1:0");
     }
@@ -668,6 +718,7 @@ class Daemon {
 
   /// Reads the configuration again, and the files that it names.
   void reload() {
+    service_.reloading();
     ReloadedOptions again = daemon::reload(options_);
     const configuration::RereadSentences& said = again.sentences;
     if (!said.problem.empty()) {
@@ -689,6 +740,7 @@ class Daemon {
       net::log(Level::error, read.error().message + "; the tokens stay as they were");
     }
     reload_receivers();
+    say_ready();
   }
 
   void reload_receivers() {
@@ -818,6 +870,8 @@ class Daemon {
       return;
     }
     net::log(Level::info, "ending");
+    service_clock_ = {};
+    service_.stopping("stores the last events");
     end_streams_();
     socket_->stop_accepting();
     if (http_) {
@@ -836,10 +890,14 @@ class Daemon {
   }
 
   Options options_;
+  net::ServiceManager service_ = net::ServiceManager::of_environment();
+  net::PassedSockets passed_;
+  std::string last_state_;  ///< As the service manager knows it.
   engine::SearcherRegistry registry_;
   Pages pages_;
   Exit exit_ = Exit::ok;
   net::Loop loop_;
+  net::Watch service_clock_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
   std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.

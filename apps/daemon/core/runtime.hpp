@@ -73,7 +73,8 @@ class Runtime {
 
   /// Recovers by replaying the log. Must be called first. After that every known worker counts as alive now,
   /// but gets no lease before it connects again.
-  engine::Status recover();
+  /// `progress` is called from time to time with the last event that was replayed.
+  engine::Status recover(const std::function<void(engine::Lsn)>& progress = {});
 
   /// Begins to accept commands. `on_order` carries an order out; `failed` is called when the store accepts
   /// nothing more, `full` when it lacks room and everything waits.
