@@ -25,7 +25,7 @@ ROOMS = {
     "proto/views": ({"engine", "proto", "proto/sentences"}, "", True),
     "proto": ({"engine", "jobs", "proto/sentences"}, r"msgpack|nlohmann/", True),
     "clients/c": ({"engine", "searchers", "proto"}, "", True),
-    "io/net": ({"engine/base", "io/files"}, r"boost/|zmq|zlib\.h", False),
+    "io/net": ({"engine/base", "proto", "io/files"}, r"boost/|zmq|zlib\.h", False),
     "io/files": ({"engine/base"}, "", False),
     "io/archive": ({"engine/base", "io/files"}, r"archive|zstd", False),
     "io/checkpoints": ({"engine", "jobs", "proto", "io/files"}, "", False),

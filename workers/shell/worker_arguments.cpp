@@ -216,6 +216,14 @@ std::vector<Option> program_options(Arguments& arguments) {
        .usual = "info",
        .take = configuration::choice_in(arguments.log_level, {"debug", "info", "warning", "error"}),
        .change = configuration::Change::by_hang_up},
+      {.key = "log.format",
+       .flag = "--log-format",
+       .value = "FORMAT",
+       .meaning =
+           "How lines of the log are written: text, json (one object each), or journald (with priorities)",
+       .usual = "journald if systemd's journal reads the log, else text",
+       .take = configuration::choice_in(arguments.log_format, {"text", "json", "journald"}),
+       .change = configuration::Change::by_hang_up},
   };
 }
 

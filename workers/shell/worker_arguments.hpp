@@ -53,6 +53,7 @@ struct Arguments {
   std::optional<double> stop_within;
   std::string metrics;
   std::string log_level = "info";
+  std::string log_format;  ///< As set_log_format() takes it.
 
   configuration::CommandLine command_line{};  ///< SIGHUP reads files and variables again, beside these flags.
   configuration::Values given{};              ///< The texts of the members above.

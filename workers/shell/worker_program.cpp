@@ -68,7 +68,7 @@ constexpr int exit_conflict = 4;
 constexpr int exit_storage = 74;
 
 int fail(int status, const std::string& message) {
-  std::cerr << "hpsearch-worker: " << message << "\n";
+  net::log(net::Level::error, message);
   return status;
 }
 
@@ -146,6 +146,7 @@ void reload(Arguments& arguments) {
   Arguments changed;
   static_cast<void>(configuration::store(program_of(changed), again.values));
   net::set_log_level(changed.log_level);
+  net::set_log_format(changed.log_format);
   arguments.given = std::move(again.values);
   net::log(net::Level::info,
            said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
@@ -419,6 +420,7 @@ int run(Arguments arguments) {
     return show_key(arguments.state_directory);
   }
   net::set_log_level(arguments.log_level);
+  net::set_log_format(arguments.log_format);
   open_standard_streams();
   ::signal(SIGPIPE, SIG_IGN);
   net::ServiceManager service = net::ServiceManager::of_environment();
@@ -561,7 +563,9 @@ int run(Arguments arguments) {
                                  " " + options->machine.device_kind.slot_kind + " slots connects to " +
                                  arguments.daemon);
   service.ready(offer);
+  const net::Watch repeats = loop.every(std::chrono::seconds(10), [] { net::write_repeats(); });
   loop.run();
+  net::write_repeats(/*all=*/true);
   return status;
 }
 

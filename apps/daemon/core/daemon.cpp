@@ -75,6 +75,7 @@ constexpr std::chrono::minutes session_look_every{1};
 constexpr const char* port_file = "/http-port";  ///< The port for browsers that was last opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
 constexpr std::chrono::seconds status_every{30};
+constexpr std::chrono::seconds repeats_every{10};
 constexpr std::chrono::seconds progress_every{1};
 constexpr std::chrono::seconds longest_without_progress{90};
 constexpr Duration drain_patience = Duration::seconds(10);
@@ -583,6 +584,7 @@ class Daemon {
     for (const auto& [id, deleted] : runtime_->engine().deleted()) {
       kept_->remove(id);
     }
+    repeats_ = loop_.every(repeats_every, [] { net::write_repeats(); });
     lateness_ = net::watch_lateness(loop_);
     static_cast<void>(net::lag_of(loop_).take_longest_turn());
     return Done{};
@@ -726,6 +728,7 @@ class Daemon {
     } else {
       options_ = std::move(again.options);
       net::set_log_level(options_.log_level);
+      net::set_log_format(options_.log_format);
       runtime_->set_patience(patience());
       lost_workers_->forget_after(forget_after());
       kept_->limit_to(kept_limits());
@@ -936,6 +939,7 @@ class Daemon {
   std::optional<OwnershipWatch> ownership_;
   net::Watch signals_;
   net::Watch lateness_;
+  net::Watch repeats_;
   net::Watch draining_;
   net::Background checks_{loop_, most_checks_at_once};  ///< Destroyed first: it calls the routes.
 };
@@ -944,11 +948,14 @@ class Daemon {
 
 Exit run_daemon(const Options& options, engine::SearcherRegistry registry) {
   net::set_log_level(options.log_level);
+  net::set_log_format(options.log_format);
   // A client that disconnects and a file at its size limit are errors of one call, not of the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   ::umask(0077);  // Configurations and logs may contain secrets: only their owner may read them.
-  return Daemon(options, registry).run();
+  const Exit code = Daemon(options, registry).run();
+  net::write_repeats(/*all=*/true);
+  return code;
 }
 
 }  // namespace hpsearch::daemon

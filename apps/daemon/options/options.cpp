@@ -287,6 +287,14 @@ std::vector<Option> other_options(Options& options) {
        .usual = "info",
        .take = configuration::choice_in(options.log_level, {"debug", "info", "warning", "error"}),
        .change = Change::by_hang_up},
+      {.key = "log.format",
+       .flag = "--log-format",
+       .value = "FORMAT",
+       .meaning =
+           "How lines of the log are written: text, json (one object each), or journald (with priorities)",
+       .usual = "journald if systemd's journal reads the log, else text",
+       .take = configuration::choice_in(options.log_format, {"text", "json", "journald"}),
+       .change = Change::by_hang_up},
   };
 }
 

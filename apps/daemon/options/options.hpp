@@ -46,6 +46,7 @@ struct Options {
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.
   std::string log_level = "info";
+  std::string log_format;  ///< As set_log_format() takes it.
 
   configuration::CommandLine command_line{};  ///< SIGHUP reads files and variables again, beside these flags.
   configuration::Values given{};              ///< The texts of the members above.

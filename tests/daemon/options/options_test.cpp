@@ -138,6 +138,7 @@ const std::map<std::string, std::string> samples{
     {"notifications.file", "/proc/self/status"},
     {"ui.web_root", "/tmp"},
     {"log.level", "debug"},
+    {"log.format", "json"},
 };
 
 /// A file with one value.

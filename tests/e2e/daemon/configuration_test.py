@@ -84,6 +84,19 @@ class Configuration(harness.Case):
         self.assertEqual(cluster.call("GET", "/healthz")[0], 200)
         self.assertEqual(cluster.daemon.end(), 0)
 
+    def test_logs_of_both_programs_can_be_json(self):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon("--log-format", "json")
+        cluster.wait_until_up()
+        worker = cluster.start_worker(1, "worker", "--log-format", "json")
+        wait_for(lambda: cluster.get("/api/v1/workers")["workers"], "the worker", worker.said)
+        worker.end()
+        cluster.daemon.end()
+        for process, words in ((cluster.daemon, "ready: clients "), (worker, "worker worker with 1 ")):
+            lines = [json.loads(line) for line in process.log.read_text().splitlines()]
+            self.assertTrue(any(line["msg"].startswith(words) for line in lines), lines)
+            self.assertEqual({tuple(line) for line in lines}, {("level", "msg", "program", "ts")})
+
     def test_hang_up_reads_repaired_tokens(self):
         cluster = harness.Cluster(self)
         cluster.start_daemon()

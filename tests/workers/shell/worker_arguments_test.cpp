@@ -38,6 +38,7 @@ const std::map<std::string, std::string> samples{
     {"programs.keep_environment", "HTTPS_PROXY"},
     {"metrics.listen", "9178"},
     {"log.level", "debug"},
+    {"log.format", "json"},
     {"allocation.name", "gpu/17"},
     {"allocation.idle_timeout", "5m"},
     {"allocation.give_up_after", "60"},
