@@ -18,7 +18,7 @@ CLI::Option* add(CLI::App& app, const Option& option) {
   if (option.take.kind == Kind::on_off) {
     return app.add_flag(option.flag)->description(help_of(option));
   }
-  CLI::Option* added = app.add_option(option.flag)->description(help_of(option));
+  CLI::Option* added = app.add_option(option.flag)->description(help_of(option))->type_name(option.value);
   if (option.take.kind != Kind::list) {
     return added->option_text(option.value);
   }
@@ -39,7 +39,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Flags::Flags(CLI::App& app, const Program& program) {
+Flags::Flags(CLI::App& app, const Program& program) : program_(program.name) {
   for (const Option& option : program.options) {
     CLI::Option* added = add(app, option);
     if (!option.group.empty()) {
@@ -54,7 +54,7 @@ Flags::Flags(CLI::App& app, const Program& program) {
                   ".yaml in $CONFIGURATION_DIRECTORY, for root in /etc/hpsearch, else in "
                   "$XDG_CONFIG_HOME/hpsearch or ~/.config/hpsearch). Variables such as " +
                   program.variable_of(program.options.front()) + " override it, and flags override both")
-              ->option_text("FILE")
+              ->type_name("FILE")
               ->group(group);
   alone_ = app.add_flag("--no-config")
                ->description("Use flags only: neither configuration files nor variables")
@@ -82,6 +82,7 @@ CommandLine Flags::taken() const {
   if (file_->count() > 0) {
     line.file = file_->results().front();
   }
+  line.usual = usual_file(program_).string();
   line.alone = alone_->count() > 0;
   line.wish = describe_->count() > 0 ? CommandLine::Wish::describe
               : check_->count() > 0  ? CommandLine::Wish::check

@@ -344,7 +344,7 @@ fs::path usual_file(std::string_view program) {
 Reading read(const Program& program, const CommandLine& line) {
   Reading out;
   if (!line.alone) {
-    const std::string file = line.file.empty() ? usual_file(program.name).string() : line.file;
+    const std::string& file = line.file.empty() ? line.usual : line.file;
     if (!file.empty()) {
       read_file(program, file, !line.file.empty(), out);
       for (const std::string& fragment : fragments_of(file, out.problems)) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -952,6 +953,7 @@ Exit run_daemon(const Options& options, engine::SearcherRegistry registry) {
   // A client that disconnects and a file at its size limit are errors of one call, not of the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  ::unsetenv("CONFIGURATION_DIRECTORY");  // Workers in jobs of a queue would read the file of this service.
   ::umask(0077);  // Configurations and logs may contain secrets: only their owner may read them.
   const Exit code = Daemon(options, registry).run();
   net::write_repeats(/*all=*/true);

@@ -136,9 +136,8 @@ TEST_F(ConfigurationFiles, FragmentsAreReadInTheOrderOfTheirNames) {
 }
 
 TEST_F(ConfigurationFiles, FragmentsNeedNoMainFile) {
-  const Variable home("CONFIGURATION_DIRECTORY", scratch_.path().string());
   write("hpsearch-kettle.yaml.d/a.yaml", "heat: {cups: 2}\n");
-  EXPECT_EQ(read_and_store({}), Problems());
+  EXPECT_EQ(read_and_store({.usual = scratch_.path("hpsearch-kettle.yaml")}), Problems());
   EXPECT_EQ(kettle_.cups, 2U);
 }
 
@@ -159,10 +158,9 @@ TEST_F(ConfigurationFiles, FlagsOverrideVariablesAndVariablesOverrideFiles) {
 }
 
 TEST_F(ConfigurationFiles, WithoutConfigurationOnlyFlagsCount) {
-  const Variable home("CONFIGURATION_DIRECTORY", scratch_.path().string());
-  write("hpsearch-kettle.yaml", "heat: {cups: 1}\n");
+  const std::string usual = write("hpsearch-kettle.yaml", "heat: {cups: 1}\n");
   const Variable boil("HPSEARCH_KETTLE_HEAT__BOIL_AFTER", "20");
-  EXPECT_EQ(read_and_store({.flags = {{"pot.name", {"x"}}}, .alone = true}), Problems());
+  EXPECT_EQ(read_and_store({.flags = {{"pot.name", {"x"}}}, .usual = usual, .alone = true}), Problems());
   EXPECT_EQ(kettle_.cups, 4U);
   EXPECT_EQ(kettle_.boil, 90);
   EXPECT_EQ(kettle_.name, "x");
@@ -174,8 +172,7 @@ TEST_F(ConfigurationFiles, UsualFileIsInTheDirectoryOfTheService) {
 }
 
 TEST_F(ConfigurationFiles, MissingFileIsAProblemOnlyIfItIsNamed) {
-  const Variable home("CONFIGURATION_DIRECTORY", (scratch_.path() / "nowhere").string());
-  EXPECT_EQ(read_and_store({}), Problems());
+  EXPECT_EQ(read_and_store({.usual = "/nowhere/x.yaml"}), Problems());
   EXPECT_EQ(read_and_store({.file = "/nowhere/x.yaml"}),
             Problems{"/nowhere/x.yaml: cannot be read: No such file or directory"});
 }

@@ -30,6 +30,7 @@ class Flags {
   [[nodiscard]] CommandLine taken() const;
 
  private:
+  std::string program_;
   std::vector<std::pair<std::string, CLI::Option*>> of_options_;  ///< By key.
   CLI::Option* file_;
   CLI::Option* alone_;

@@ -25,8 +25,9 @@ struct CommandLine {
 
   Wish wish = Wish::run;
   std::map<std::string, std::vector<std::string>> flags{};  ///< Texts of the flags that are there, by key.
-  std::string file{};                                       ///< --config; "" = the usual file.
-  bool alone = false;  ///< --no-config: neither files nor variables count.
+  std::string file{};   ///< --config, which must exist; "" = the usual file.
+  std::string usual{};  ///< usual_file() at the start; "" = there is none.
+  bool alone = false;   ///< --no-config: neither files nor variables count.
 };
 
 /// Where a value is from.
