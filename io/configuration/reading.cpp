@@ -75,7 +75,8 @@ std::vector<std::string> fragments_of(const std::string& file, std::vector<std::
       found.push_back(entry->path().string());
     }
   }
-  if (error && error != std::errc::no_such_file_or_directory) {
+  std::error_code unknown;
+  if (error && fs::exists(file + ".d", unknown)) {
     problems.push_back(file + ".d: cannot be read: " + error.message());
   }
   std::sort(found.begin(), found.end());
@@ -140,7 +141,7 @@ void refuse_unknown(const Program& program, Section& map) {
 }
 
 /// The texts of an option's value in a file; nothing if it is absent or wrong, which is a problem then.
-std::optional<std::vector<std::string>> texts_in(Section& section, const std::string& name, Kind kind) {
+std::optional<std::vector<std::string>> texts_in(Section& section, std::string_view name, Kind kind) {
   const Value* value = section.any(name);
   const std::size_t before = section.findings().problems.size();
   if (value == nullptr) {
@@ -186,15 +187,17 @@ void read_file(const Program& program, const std::string& path, bool must_exist,
   yaml::ReadText read = yaml::read_experiment_text(*text, limits);
   engine::Findings findings;
   if (read.tree) {
+    // A Section keeps views of the names that it is asked for.
+    const std::vector<std::string> sections = sections_of(program);
     Section whole(&*read.tree, "", findings);
-    for (const std::string& name : sections_of(program)) {
+    for (const std::string& name : sections) {
       Section section = whole.section(name);
       for (const Option& option : program.options) {
-        const auto [its_section, its_name] = parts_of(option.key);
-        if (its_section != name) {
+        const std::string_view key = option.key;
+        if (!key.starts_with(name + ".")) {
           continue;
         }
-        if (auto texts = texts_in(section, its_name, option.take.kind)) {
+        if (auto texts = texts_in(section, key.substr(name.size() + 1), option.take.kind)) {
           out.values[option.key] =
               Given{*std::move(texts), Place{Place::Kind::file, path, read.lines.line_of(option.key)}};
         }
@@ -334,11 +337,15 @@ fs::path usual_file(std::string_view program) {
   if (::geteuid() == 0) {
     return fs::path("/etc/hpsearch") / file;
   }
-  if (const std::string home = absolute("XDG_CONFIG_HOME"); !home.empty()) {
+  // A container may have the home of another user.
+  const auto usable = [](const std::string& home) {
+    return !home.empty() && ::access(home.c_str(), X_OK) == 0;
+  };
+  if (const std::string home = absolute("XDG_CONFIG_HOME"); usable(home)) {
     return fs::path(home) / "hpsearch" / file;
   }
   const std::string home = absolute("HOME");
-  return home.empty() ? fs::path() : fs::path(home) / ".config" / "hpsearch" / file;
+  return usable(home) ? fs::path(home) / ".config" / "hpsearch" / file : fs::path();
 }
 
 Reading read(const Program& program, const CommandLine& line) {

@@ -7,11 +7,13 @@
 
 #include "daemon/api/openapi.hpp"
 #include "daemon/metrics/daemon_metrics.hpp"
+#include "daemon/notifications/receivers.hpp"
 #include "daemon/options/addresses.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
 #include "hpsearch/io/files/state_home.hpp"
+#include "hpsearch/io/net/tls.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -298,6 +300,25 @@ std::vector<Option> other_options(Options& options) {
   };
 }
 
+/// Prints what a start would refuse in the files that the configuration names. False if there is something.
+bool check_files(const Options& options) {
+  const auto report = [](const std::string& problem) { std::cerr << "hpsearchd: " << problem << std::endl; };
+  bool is_right = true;
+  if (!options.notify.empty()) {
+    if (const auto receivers = read_receivers(options.notify); !receivers) {
+      report(receivers.error().message);
+      is_right = false;
+    }
+  }
+  if (!options.tls_cert.empty()) {
+    if (const auto identity = net::TlsIdentity::from_files(options.tls_cert, options.tls_key); !identity) {
+      report(identity.error().message);
+      is_right = false;
+    }
+  }
+  return is_right;
+}
+
 }  // namespace
 
 configuration::Program program_of(Options& options) {
@@ -379,6 +400,9 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
     }
     options.state_dir = home->daemon().string();
     reading.values["state.directory"] = {{options.state_dir}, {}};
+  }
+  if (options.command_line.wish == configuration::CommandLine::Wish::check && !check_files(options)) {
+    return Exit::usage;
   }
   if (configuration::answers(program, options.command_line, reading)) {
     return Exit::ok;

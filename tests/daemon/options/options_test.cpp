@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -249,6 +250,22 @@ TEST(Options, ConflictsAreNamedWhereTheyAre) {
       problems,
       "hpsearchd: --http-open needs a loopback address for HTTP (127.0.0.1:0), not \"10.0.0.1:1\": everyone "
       "who reaches it can do everything\n");
+}
+
+TEST(Options, CheckReadsTheFilesThatAreNamed) {
+  const Scratch scratch;
+  const std::string receivers = scratch.write("notify.yaml", "receivers:\n  a: {webhook: nonsense}\n");
+  std::filesystem::permissions(receivers, std::filesystem::perms::owner_read);
+  const std::string notify = "--notify=" + receivers;
+  const std::string certificate = "--tls-cert=" + scratch.path("no.crt");
+  const std::string key = "--tls-key=" + scratch.path("no.key");
+  const auto checked = read({"--no-config", "--check-config", "--http=127.0.0.1:0", notify.c_str(),
+                             certificate.c_str(), key.c_str()});
+  ASSERT_TRUE(std::holds_alternative<Exit>(checked));
+  EXPECT_EQ(std::get<Exit>(checked), Exit::usage);
+  EXPECT_NE(problems.find(receivers + ":2: receivers.a.webhook: "), std::string::npos) << problems;
+  EXPECT_NE(problems.find("no.crt"), std::string::npos) << problems;
+  EXPECT_EQ(printed, "");
 }
 
 TEST(ReloadedOptions, TakeTheValuesThatNeedNoRestart) {

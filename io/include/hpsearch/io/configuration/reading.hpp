@@ -61,7 +61,8 @@ struct Reading {
 
 /// The main configuration file of a program without --config: PROGRAM.yaml in the first of these directories
 /// that is set: $CONFIGURATION_DIRECTORY, as systemd sets it for a service; /etc/hpsearch for root;
-/// $XDG_CONFIG_HOME/hpsearch; $HOME/.config/hpsearch. "" = there is none of them.
+/// $XDG_CONFIG_HOME/hpsearch; $HOME/.config/hpsearch; the last two if this user may enter the home. "" =
+/// there is none of them.
 [[nodiscard]] std::filesystem::path usual_file(std::string_view program);
 
 /// Reads all files, variables and flags. The main file comes first, then FILE.d/*.yaml in the order of their
