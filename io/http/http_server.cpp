@@ -7,6 +7,7 @@
 
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/log.hpp"
+#include "hpsearch/io/net/service_manager.hpp"
 #include "http/http_session.hpp"
 #include "http/http_text.hpp"
 #include "net/asio.hpp"
@@ -88,8 +89,8 @@ Error cannot_listen(const std::string& address, const std::string& why) {
 }
 
 /// Binds and listens; the address with its real port.
-engine::Result<std::string> bind_tcp(HttpSessions& shared, const HostPort& place,
-                                     const std::string& address) {
+engine::Result<std::string> bind_tcp(HttpSessions& shared, const HostPort& place, const std::string& address,
+                                     PassedSockets* passed) {
   AsioError error;
   const auto places = tcp::resolver(shared.io).resolve(place.host, place.port, tcp::resolver::passive, error);
   if (error || places.empty()) {
@@ -97,14 +98,21 @@ engine::Result<std::string> bind_tcp(HttpSessions& shared, const HostPort& place
   }
   const tcp::endpoint endpoint = places.begin()->endpoint();
   shared.configured_host = place.host;
-  shared.acceptor.open(endpoint.protocol(), error);
-  if (!error) {
+  const auto ready = passed != nullptr
+                         ? passed->take(endpoint.data(), static_cast<socklen_t>(endpoint.size()))
+                         : std::optional<int>();
+  if (ready) {
+    shared.acceptor.assign(endpoint.protocol(), *ready, error);
+  } else {
+    shared.acceptor.open(endpoint.protocol(), error);
+  }
+  if (!error && !ready) {
     shared.acceptor.set_option(asio::socket_base::reuse_address(true), error);
   }
-  if (!error) {
+  if (!error && !ready) {
     shared.acceptor.bind(endpoint, error);
   }
-  if (!error) {
+  if (!error && !ready) {
     shared.acceptor.listen(most_waiting_connections, error);
   }
   if (error) {
@@ -117,8 +125,13 @@ engine::Result<std::string> bind_tcp(HttpSessions& shared, const HostPort& place
   return (bracketed ? "[" + place.host + "]" : place.host) + ":" + std::to_string(local.port());
 }
 
-engine::Result<std::string> bind_unix(HttpSessions& shared, const std::string& path) {
+engine::Result<std::string> bind_unix(HttpSessions& shared, const std::string& path, PassedSockets* passed) {
   const std::string address = "unix://" + path;
+  AsioError error;
+  if (const auto ready = passed != nullptr ? passed->take(path) : std::nullopt) {
+    shared.acceptor.assign(AnyStream(asio::local::stream_protocol()), *ready, error);
+    return error ? engine::Result<std::string>(cannot_listen(address, error.message())) : address;
+  }
   if (auto free = SocketFile::make_way(path); !free) {
     return cannot_listen(address, free.error().message);
   }
@@ -126,7 +139,6 @@ engine::Result<std::string> bind_unix(HttpSessions& shared, const std::string& p
   if (!place) {
     return cannot_listen(address, place.error().message);
   }
-  AsioError error;
   shared.acceptor.open(AnyStream(asio::local::stream_protocol()), error);
   if (!error) {
     shared.acceptor.bind(asio::local::stream_protocol::endpoint(place->text()), error);
@@ -171,7 +183,8 @@ HttpServer::~HttpServer() {
 }
 
 engine::Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const std::string& address,
-                                                               Handler handler, HttpRules rules) {
+                                                               Handler handler, HttpRules rules,
+                                                               PassedSockets* passed) {
   const auto place = read_http_address(address);
   if (place && place->path.empty() && !rules.only_from.empty() && !is_network(rules.only_from)) {
     return Error{Errc::bad_request,
@@ -183,7 +196,8 @@ engine::Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const
                                         "unix:///run/hpsearch/api.sock)"};
   }
   auto shared = std::make_shared<HttpSessions>(loop.impl(), std::move(handler), rules);
-  auto bound = place->path.empty() ? bind_tcp(*shared, place->tcp, address) : bind_unix(*shared, place->path);
+  auto bound = place->path.empty() ? bind_tcp(*shared, place->tcp, address, passed)
+                                   : bind_unix(*shared, place->path, passed);
   if (!bound) {
     return bound.error();
   }

@@ -42,7 +42,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) {
-      stop(line_of(mark), "", "a second document begins here", "one experiment per file");
+      stop(line_of(mark), "", "a second document begins here", "one document per file");
     }
   }
   void OnDocumentEnd() override {}
@@ -471,7 +471,7 @@ ReadText read_experiment_text(std::string_view text, const FileLimits& limits) {
   ReadText out;
   if (text.size() > limits.bytes) {
     out.problems.push_back(
-        {0, {"", "is larger than " + std::to_string(limits.bytes) + " bytes", "an experiment file"}});
+        {0, {"", "is larger than " + std::to_string(limits.bytes) + " bytes", "a smaller file"}});
     return out;
   }
   if (text.starts_with("\xef\xbb\xbf")) {

@@ -12,7 +12,7 @@ import tempfile
 
 # Room: (rooms it may include beside itself, third-party headers its sources may include, is it pure).
 # A folder belongs to the first room whose name its path begins with.
-IO = {"io/net", "io/files", "io/archive", "io/checkpoints"}
+IO = {"io/net", "io/files", "io/archive", "io/checkpoints", "io/configuration"}
 JOBS = {"jobs", "jobs/patterns", "jobs/yaml"}
 PROTO = {"proto", "proto/sentences", "proto/views"}
 ROOMS = {
@@ -25,10 +25,11 @@ ROOMS = {
     "proto/views": ({"engine", "proto", "proto/sentences"}, "", True),
     "proto": ({"engine", "jobs", "proto/sentences"}, r"msgpack|nlohmann/", True),
     "clients/c": ({"engine", "searchers", "proto"}, "", True),
-    "io/net": ({"engine/base", "io/files"}, r"boost/|zmq|zlib\.h", False),
+    "io/net": ({"engine/base", "proto", "io/files"}, r"boost/|zmq|zlib\.h", False),
     "io/files": ({"engine/base"}, "", False),
     "io/archive": ({"engine/base", "io/files"}, r"archive|zstd", False),
     "io/checkpoints": ({"engine", "jobs", "proto", "io/files"}, "", False),
+    "io/configuration": ({"engine", "jobs/yaml", "io/files"}, r"CLI/", False),
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "workers/shell": ({"engine", "jobs", "jobs/patterns", "proto", "workers/core"} | IO, r"CLI/", False),
     "workers/determined": ({"engine", "jobs", "proto", "io/net", "io/files", "workers/core", "workers/shell"}, "", False),

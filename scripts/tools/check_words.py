@@ -12,7 +12,8 @@ import sys
 CLEAN = ["engine", "searchers", "bench", "io/net", "io/http", "io/zmq", "apps", "clients/python", "tests/daemon",
          "tests/cli", "tests/engine", "tests/searchers", "tests/conformance", "tests/contract", "tests/clients/python",
          "jobs", "proto", "workers", "io/files", "io/archive", "io/checkpoints", "io/include/hpsearch/io/files",
-         "io/include/hpsearch/io/archive", "io/include/hpsearch/io/checkpoints", "tests/jobs", "tests/proto", "tests/io",
+         "io/include/hpsearch/io/archive", "io/include/hpsearch/io/checkpoints", "io/configuration",
+         "io/include/hpsearch/io/configuration", "tests/jobs", "tests/proto", "tests/io",
          "tests/workers"]
 # Names of formats, and of public headers in which a new name costs a build of everything.
 ALLOWED = {"checkpoint_gone", "checkpoint_may_be_gone", "gone", "all_gone"}

@@ -28,9 +28,12 @@ FAKE_TRAINING = HERE / "fake_training.py"
 PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
 PORTS = random.SystemRandom()  # Tests run beside each other: E2E_SEED must not give all of them the same ports.
 
-# Tests that run beside each other don't wait for each other's slots.
-os.environ["HPSEARCH_SLOT_TABLE"] = tempfile.mkdtemp(prefix="hpsearch-slots-")
-atexit.register(shutil.rmtree, os.environ["HPSEARCH_SLOT_TABLE"], ignore_errors=True)
+# Tests that run beside each other don't wait for each other's slots, and read no configuration of this machine.
+PLACES = {"HPSEARCH_SLOT_TABLE": tempfile.mkdtemp(prefix="hpsearch-slots-"),
+          "CONFIGURATION_DIRECTORY": tempfile.mkdtemp(prefix="hpsearch-config-")}
+os.environ |= PLACES
+for place in PLACES.values():
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
 
 
 def free_port():
@@ -48,8 +51,9 @@ def free_port():
 
 def environment():
     """Ours without what a surrounding search might have left in it, and with our programs found first."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "DET_", "XDG_STATE_"))}
-    return clean | {"PATH": f"{BIN}:{clean['PATH']}", "HPSEARCH_SLOT_TABLE": os.environ["HPSEARCH_SLOT_TABLE"]}
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith(("HPSEARCH_", "HPSEARCHD_", "DET_", "XDG_STATE_"))}
+    return clean | {"PATH": f"{BIN}:{clean['PATH']}"} | PLACES
 
 
 def experiment(ledger, searcher, fake=None, hyperparameters=None, seed=7, **more):

@@ -25,18 +25,20 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/configuration/command_line.hpp"
 #include "hpsearch/io/files/state_home.hpp"
 #include "hpsearch/io/net/core_files.hpp"
 #include "hpsearch/io/net/descriptor_limit.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/io/net/loop.hpp"
 #include "hpsearch/io/net/server_names.hpp"
+#include "hpsearch/io/net/service_manager.hpp"
 #include "hpsearch/io/zmq/curve.hpp"
 #include "hpsearch/io/zmq/invite_token.hpp"
-#include "hpsearch/jobs/contract/device_kinds.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/devices/worker_slots.hpp"
@@ -51,6 +53,7 @@
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_metrics.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
+#include "shell/worker_arguments.hpp"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
 
@@ -64,45 +67,8 @@ constexpr int exit_usage = 2;
 constexpr int exit_conflict = 4;
 constexpr int exit_storage = 74;
 
-struct Arguments {
-  bool joins = false;
-  std::string invite;     ///< For join: INVITE, @FILE, "-" or "".
-  bool no_start = false;  ///< For join: exits when the daemon has allowed the key.
-  std::string daemon;
-  std::string state_directory;
-  std::string name;
-  std::string address;
-  std::string log_level = "info";
-  SlotArguments slots;
-  std::optional<std::uint64_t> max_unslotted;
-  std::string pool;
-  std::vector<std::string> labels;
-  double grace = 30;
-  double look_every = 15;
-  double look_deadline = 20;
-  bool list_devices = false;
-  std::string orphan_policy = "continue";
-  std::string server_key;
-  std::string server_key_file;
-  bool show_key = false;
-  std::string metrics;
-  std::string run_as = "worker";
-  std::optional<std::uint64_t> min_uid;
-  std::vector<std::string> keep_environment;
-  std::string allocation;
-  std::optional<double> idle_timeout;
-  double give_up_after = 600;
-  std::optional<double> time_limit;
-  std::string ends_from;
-  double give_back = 180;
-  std::optional<double> stop_within;
-  std::string share_slots;   ///< How other searches name this one; "" = it shares no slots.
-  bool slots_given = false;  ///< --slots is among the arguments.
-  std::uint64_t gpu_free = 90;
-};
-
 int fail(int status, const std::string& message) {
-  std::cerr << "hpsearch-worker: " << message << "\n";
+  net::log(net::Level::error, message);
   return status;
 }
 
@@ -111,12 +77,19 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "worker";
 }
 
+/// Whether a variable configures this worker: workers and daemons that its programs start have nothing of it.
+bool configures_worker(std::string_view name) {
+  constexpr std::string_view prefix = "HPSEARCH_WORKER_";
+  return name == "CONFIGURATION_DIRECTORY" ||
+         (name.starts_with(prefix) && name.find("__", prefix.size()) != std::string_view::npos);
+}
+
 std::map<std::string, std::string> own_environment() {
   std::map<std::string, std::string> variables;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view assignment = *at;
     const std::size_t equals = assignment.find('=');
-    if (equals != std::string_view::npos && equals > 0) {
+    if (equals != std::string_view::npos && equals > 0 && !configures_worker(assignment.substr(0, equals))) {
       variables.emplace(assignment.substr(0, equals), assignment.substr(equals + 1));
     }
   }
@@ -150,42 +123,42 @@ void open_standard_streams() {
   }
 }
 
+/// Whether a terminal controls this process: SIGHUP means then that the terminal was closed.
+bool has_terminal() {
+  const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+  if (terminal >= 0) {
+    ::close(terminal);
+  }
+  return terminal >= 0;
+}
+
+/// Reads the configuration again, and does what it can without a restart.
+void reload(Arguments& arguments) {
+  Arguments read;
+  const configuration::Program program = program_of(read);
+  configuration::Reread again = configuration::read_again(program, arguments.command_line, arguments.given,
+                                                          [&read] { return conflicts_of(read); });
+  const configuration::RereadSentences said = configuration::sentences_of(program, again);
+  if (!said.problem.empty()) {
+    net::log(net::Level::error, said.problem);
+    return;
+  }
+  Arguments changed;
+  static_cast<void>(configuration::store(program_of(changed), again.values));
+  net::set_log_level(changed.log_level);
+  net::set_log_format(changed.log_format);
+  arguments.given = std::move(again.values);
+  net::log(net::Level::info,
+           said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
+  if (!said.need_restart.empty()) {
+    net::log(net::Level::warning, said.need_restart);
+  }
+}
+
 /// Whether the signal is ignored: a process started with nohup should outlive the terminal.
 bool ignores(int number) {
   struct sigaction action {};
   return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-/// The policy for programs without a daemon: "continue", "pause_at_rung", "pause_at_rung=SECONDS" or
-/// "stop_after=SECONDS".
-engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules) {
-  constexpr std::string_view stop_after = "stop_after=";
-  constexpr std::string_view pause_at_rung = "pause_at_rung=";
-  // A daemon restarts sooner, even with its machine, and a paused program has to be started again.
-  constexpr engine::Duration patience = engine::Duration::seconds(120);
-  constexpr double longest = 10 * 365 * 86'400.0;
-  if (policy == "continue") {
-    return engine::Done{};
-  }
-  if (policy == "pause_at_rung") {
-    rules.orphans_pause_after = patience;
-    return engine::Done{};
-  }
-  const bool pauses = policy.starts_with(pause_at_rung);
-  const std::string number = pauses                           ? policy.substr(pause_at_rung.size())
-                             : policy.starts_with(stop_after) ? policy.substr(stop_after.size())
-                                                              : "";
-  const double seconds = engine::number_in<double>(number).value_or(0);
-  if (!(seconds >= 1 && seconds <= longest)) {
-    return engine::Error{
-        engine::Errc::bad_request,
-        "--orphan-policy is \"" + policy +
-            "\"; it must be continue, pause_at_rung, pause_at_rung=SECONDS or stop_after=SECONDS, "
-            "at least 1"};
-  }
-  (pauses ? rules.orphans_pause_after : rules.orphans_end_after) =
-      engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
-  return engine::Done{};
 }
 
 /// What a job of Slurm was given; nothing outside of a job. Slurm need not bind processes to their
@@ -258,40 +231,16 @@ std::chrono::milliseconds millis(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1'000));
 }
 
-engine::Result<std::map<std::string, std::string>> labels_from(const std::vector<std::string>& given) {
-  std::map<std::string, std::string> labels;
-  for (const std::string& label : given) {
-    const std::size_t equals = label.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return engine::Error{engine::Errc::bad_request, "--label is \"" + label + "\"; it must be KEY=VALUE"};
-    }
-    if (!labels.emplace(label.substr(0, equals), label.substr(equals + 1)).second) {
-      return engine::Error{engine::Errc::bad_request,
-                           "--label names \"" + label.substr(0, equals) + "\" twice"};
-    }
-  }
-  return labels;
-}
-
 /// --run-as, --min-uid and --keep-environment.
 engine::Result<RunAs> run_as_from(const Arguments& arguments) {
   RunAs run_as;
   run_as.submitter = arguments.run_as == "submitter";
   run_as.min_uid = arguments.min_uid.value_or(run_as.min_uid);
   run_as.keep_environment = arguments.keep_environment;
-  const auto wrong = [](const std::string& why) { return engine::Error{engine::Errc::bad_request, why}; };
-  if (!run_as.submitter && arguments.run_as != "worker") {
-    return wrong("--run-as is \"" + arguments.run_as + "\"; it must be worker or submitter");
-  }
-  if (!run_as.submitter && arguments.min_uid) {
-    return wrong("--min-uid is only for --run-as submitter");
-  }
-  if (!run_as.submitter && !arguments.keep_environment.empty()) {
-    return wrong("--keep-environment is only for --run-as submitter; other programs have all variables");
-  }
   if (run_as.submitter && ::geteuid() != 0) {
-    return wrong("--run-as submitter needs root, and this worker runs as uid " + std::to_string(::geteuid()) +
-                 "; start it as root, or use --run-as worker");
+    return engine::Error{engine::Errc::bad_request,
+                         "--run-as submitter needs root, and this worker runs as uid " +
+                             std::to_string(::geteuid()) + "; start it as root, or use --run-as worker"};
   }
   return run_as;
 }
@@ -309,9 +258,7 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   }
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
-  if (const engine::Status taken = take_orphan_policy(arguments.orphan_policy, options.rules); !taken) {
-    return taken.error();
-  }
+  take_orphan_policy(arguments.orphan_policy, options.rules);
   const engine::Result<RunAs> run_as = run_as_from(arguments);
   if (!run_as) {
     return run_as.error();
@@ -410,7 +357,7 @@ engine::Status take_daemon(Arguments& arguments) {
     if (!arguments.daemon.empty() || !arguments.server_key.empty() || !arguments.server_key_file.empty()) {
       return engine::Error{engine::Errc::bad_request,
                            "join takes the daemon's address and key from the invite; leave --daemon and "
-                           "--server-key out"};
+                           "--server-key out (daemon.address and daemon.server_key in configuration files)"};
     }
     const auto daemon = join_daemon(arguments);
     if (!daemon) {
@@ -469,22 +416,15 @@ int run(Arguments arguments) {
   if (arguments.list_devices) {
     return list_devices(arguments.slots);
   }
-  if (arguments.state_directory.empty()) {
-    auto usual = usual_state_directory();
-    if (!usual) {
-      return fail(exit_usage, usual.error().message);
-    }
-    arguments.state_directory = *std::move(usual);
-  }
   if (arguments.show_key) {
     return show_key(arguments.state_directory);
   }
-  if (!net::set_log_level(arguments.log_level)) {
-    return fail(exit_usage,
-                "--log-level is \"" + arguments.log_level + "\"; it must be debug, info, warning or error");
-  }
+  net::set_log_level(arguments.log_level);
+  net::set_log_format(arguments.log_format);
   open_standard_streams();
   ::signal(SIGPIPE, SIG_IGN);
+  net::ServiceManager service = net::ServiceManager::of_environment();
+  service.status("looks for devices, and for programs of an earlier run");
   if (const engine::Status taken = take_daemon(arguments); !taken) {
     return fail(taken.error().code == engine::Errc::bad_request   ? exit_usage
                 : taken.error().code == engine::Errc::unavailable ? exit_failed
@@ -561,8 +501,9 @@ int run(Arguments arguments) {
   }
   net::Loop loop;
   int status = exit_ok;
-  const auto on_end = [&loop, &status](bool failed, const std::string& why) {
+  const auto on_end = [&loop, &service, &status](bool failed, const std::string& why) {
     if (failed) {
+      service.status(why);
       status = fail(exit_failed, why);
     }
     loop.stop();
@@ -572,8 +513,9 @@ int run(Arguments arguments) {
     slots->adopt(attempt.spec.key, attempt.spec.slots);
   }
   WorkerLoop worker(loop, *state, *options, on_end, std::move(slots));
-  const auto stop = [&worker](int) {
+  const auto stop = [&worker, &service](int) {
     net::log(net::Level::info, "asked to stop: ending programs");
+    service.stopping("ends its programs");
     worker.stop();
   };
   const bool in_allocation = !options->allocation.empty();
@@ -581,22 +523,38 @@ int run(Arguments arguments) {
       arguments.stop_within
           ? engine::Duration::micros(static_cast<std::int64_t>(*arguments.stop_within * 1'000'000))
           : options->rules.attempt.grace;
-  const auto give_back = [&worker, &options, stop_within](int number) {
+  const auto give_back = [&worker, &options, &service, stop_within](int number) {
     const bool is_warning = number != SIGTERM;
     net::log(net::Level::info, is_warning ? "warned that the job ends soon" : "asked to stop");
     const engine::Duration within = is_warning ? options->rules.give_back : stop_within;
+    service.stopping("its programs save checkpoints and end");
     worker.give_back(within, is_warning);
   };
   const net::Watch signals = loop.on_signals({SIGINT}, stop);
-  const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
+  const std::string offer = "worker " + options->name + " offers " + std::to_string(options->machine.slots) +
+                            " " + options->machine.device_kind.slot_kind + " slots to " + arguments.daemon;
+  const bool reloads = !has_terminal();
+  const net::Watch hang_up =
+      ignores(SIGHUP) ? net::Watch()
+                      : loop.on_signals({SIGHUP}, [&arguments, &service, offer, reloads, stop](int number) {
+                          if (!reloads) {
+                            stop(number);
+                            return;
+                          }
+                          service.reloading();
+                          reload(arguments);
+                          service.ready(offer);
+                        });
   const net::Watch end =
       in_allocation ? loop.on_signals({SIGTERM}, give_back) : loop.on_signals({SIGTERM}, stop);
   // Other schedulers warn with these before they end a job, and then no next worker comes.
   const net::Watch warnings = in_allocation ? loop.on_signals({SIGUSR1, SIGUSR2}, give_back) : net::Watch();
-  const net::Watch leave = in_allocation ? net::Watch() : loop.on_signals({SIGUSR1}, [&worker](int) {
-    net::log(net::Level::info, "asked to leave: programs run on for the next worker");
-    worker.leave();
-  });
+  const net::Watch leave =
+      in_allocation ? net::Watch() : loop.on_signals({SIGUSR1}, [&worker, &service](int) {
+        net::log(net::Level::info, "asked to leave: programs run on for the next worker");
+        service.stopping("its programs run on for the next worker");
+        worker.leave();
+      });
   if (const engine::Status started = worker.start(*std::move(found)); !started) {
     return fail(started.error().code == engine::Errc::unavailable ? exit_failed : exit_usage,
                 started.error().message);
@@ -604,7 +562,10 @@ int run(Arguments arguments) {
   net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +
                                  " " + options->machine.device_kind.slot_kind + " slots connects to " +
                                  arguments.daemon);
+  service.ready(offer);
+  const net::Watch repeats = loop.every(std::chrono::seconds(10), [] { net::write_repeats(); });
   loop.run();
+  net::write_repeats(/*all=*/true);
   return status;
 }
 
@@ -619,95 +580,17 @@ void hide_argument(int argc, char** argv, const std::string& secret) {
   }
 }
 
-/// "nvidia, amd, …"
-std::string kinds_in_slots() {
-  std::string names;
-  for (const jobs::DeviceKind& kind : jobs::device_kinds()) {
-    names += (names.empty() ? "" : ", ") + kind.name;
-  }
-  return names;
-}
-
 int main_of(int argc, char** argv) {
-  CLI::App app{"Runs trials of hpsearch experiments on the GPUs, other devices or cores of this machine."};
-  app.name("hpsearch-worker");
-  app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
   Arguments arguments;
-  app.add_option("--daemon", arguments.daemon,
-                 "Worker address of hpsearchd: tcp://HOST:PORT or ipc:///PATH (default: the daemon that was "
-                 "joined)");
-  app.add_option("--state-dir", arguments.state_directory,
-                 "Directory for identity, attempts and logs (default: hpsearch-worker-HOST in "
-                 "$HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch)");
-  CLI::Option* slots = app.add_option(
-      "--slots", arguments.slots.slots,
-      "Slots: auto (one per device, or one per core without devices), N (the first N devices, or N CPU "
-      "slots), 0,2 or GPU-UUID,… (these devices), cpu or cpu:N; …*K makes K slots of each device; a kind (" +
-          kinds_in_slots() + "), alone or before : and one of these, takes its devices only (auto)");
-  app.add_option("--share-slots", arguments.share_slots,
-                 "Share the slots with all searches of this user on this machine that do so, as hpsearch run "
-                 "and hpsearch.tune: wait in order of arrival while others have them. The value names this "
-                 "search to others. With --slots, wait for nobody and only mark the slots that trials use")
-      ->type_name("NAME");
-  app.add_option("--gpu-free", arguments.gpu_free,
-                 "With --share-slots: leave out devices that have less free memory, in percent, or processes "
-                 "of other programs (90)")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{100}));
-  app.add_option("--devices", arguments.slots.generic_names,
-                 "NAME,… of devices that hpsearch cannot find; --slots selects among them")
-      ->type_name("NAMES");
-  app.add_option("--device-env", arguments.slots.generic_variable,
-                 "Variable that lists the devices of a trial, as named by --devices")
-      ->type_name("VARIABLE");
-  app.add_option("--max-unslotted", arguments.max_unslotted,
-                 "Most trials with slots_per_trial: 0 that run here at once (4 for each slot)")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}));
-  app.add_option("--pool", arguments.pool,
-                 "Resource pool; experiments select one with resources.resource_pool (default)");
-  app.add_option("--label", arguments.labels,
-                 "KEY=VALUE; experiments select labels with resources.labels. Can be repeated");
-  app.add_option("--device-check", arguments.look_every, "Seconds between health checks of the devices (15)")
-      ->check(CLI::Range(0.05, 86'400.0));
-  app.add_option("--device-deadline", arguments.look_deadline, "Timeout of a health check in seconds (20)")
-      ->check(CLI::Range(0.05, 3'600.0));
+  const configuration::Program program = program_of(arguments);
+  CLI::App app{"Runs trials of hpsearch experiments on the GPUs, other devices or cores of this machine."};
+  app.name(program.name);
+  app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
+  const configuration::Flags flags(app, program);
   app.add_flag("--list-devices", arguments.list_devices,
                "Print the devices of this machine as JSON and exit; --slots can name a kind");
-  app.add_option("--name", arguments.name, "Name of the worker (default: the machine's name)");
-  app.add_option(
-      "--address", arguments.address,
-      "Address for other workers (default: the address from which the route to the daemon leaves)");
-  app.add_option("--grace", arguments.grace, "Seconds between SIGTERM and SIGKILL (30)")
-      ->check(CLI::Range(0.0, 86'400.0));
-  app.add_option(
-      "--orphan-policy", arguments.orphan_policy,
-      "Programs while no daemon answers: continue, pause_at_rung[=SECONDS] (those that wait for a decision "
-      "write a checkpoint and exit; 120), or stop_after=SECONDS (continue)");
-  app.add_option(
-      "--run-as", arguments.run_as,
-      "As whom programs run: worker (this worker's own user), or submitter (needs root: the Unix user "
-      "of the token that submitted the experiment) (worker)");
-  app.add_option("--min-uid", arguments.min_uid,
-                 "With --run-as submitter: the smallest uid that programs may run as (1000)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'294'967'294}));
-  app.add_option("--keep-environment", arguments.keep_environment,
-                 "With --run-as submitter: a variable of the worker that programs get; may be given several "
-                 "times (none but PATH, LANG, LANGUAGE, LC_* and TZ)");
-  CLI::Option* server_key = app.add_option(
-      "--server-key", arguments.server_key,
-      "Public key of the daemon, needed over TCP (hpsearch keys list): encrypt the connection and "
-      "reject other daemons");
-  app.add_option("--server-key-file", arguments.server_key_file, "File with the key of --server-key")
-      ->type_name("FILE")
-      ->excludes(server_key);
   app.add_flag("--show-key", arguments.show_key,
                "Print the public key of --state-dir, for hpsearch keys allow, and exit");
-  app.add_option("--metrics", arguments.metrics,
-                 "Serve /metrics for Prometheus at this [HOST:]PORT, to anyone who reaches it; without HOST: "
-                 "127.0.0.1 (off)")
-      ->transform([](const std::string& given) {
-        const std::string address = given.find(':') == std::string::npos ? "127.0.0.1:" + given : given;
-        return address.front() == ':' ? "127.0.0.1" + address : address;
-      });
   app.add_flag_callback(
       "--describe-metrics",
       [] {
@@ -715,37 +598,6 @@ int main_of(int argc, char** argv) {
         throw CLI::Success();
       },
       "Print what each metric of --metrics is, as a table in Markdown, and exit");
-  app.add_option("--alloc", arguments.allocation,
-                 "QUEUE/NUMBER: the allocation in which it runs, as hpsearch alloc names it; programs do not "
-                 "outlive the worker there")
-      ->group("Allocations");
-  app.add_option("--idle-timeout", arguments.idle_timeout,
-                 "Ends after so many seconds without a trial (it waits for ever)")
-      ->check(CLI::Range(1.0, 31'536'000.0))
-      ->group("Allocations");
-  app.add_option("--give-up-after", arguments.give_up_after,
-                 "With --alloc: ends after so many seconds without a daemon (600)")
-      ->check(CLI::Range(1.0, 31'536'000.0))
-      ->group("Allocations");
-  app.add_option("--time-limit", arguments.time_limit,
-                 "Seconds from now until its allocation ends (no end is known)")
-      ->check(CLI::Range(1.0, 31'536'000.0))
-      ->group("Allocations");
-  app.add_option("--ends-from", arguments.ends_from,
-                 "slurm: squeue tells when the job ends, again and again, because administrators extend jobs "
-                 "(--time-limit)")
-      ->check(CLI::IsMember({"slurm"}))
-      ->group("Allocations");
-  app.add_option("--give-back", arguments.give_back,
-                 "Seconds before the end, or after a warning signal, in which programs save a checkpoint and "
-                 "end (180)")
-      ->check(CLI::Range(1.0, 86'400.0))
-      ->group("Allocations");
-  app.add_option("--stop-within", arguments.stop_within,
-                 "With --alloc: seconds after SIGTERM in which programs save a checkpoint and end (--grace)")
-      ->check(CLI::Range(1.0, 86'400.0))
-      ->group("Allocations");
-  app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   CLI::App& join = *app.add_subcommand(
       "join",
       "Join a daemon with an invite of hpsearch worker invite, then run trials with the options above");
@@ -762,8 +614,27 @@ int main_of(int argc, char** argv) {
     return app.exit(error) == 0 ? exit_ok : exit_usage;
   }
   arguments.joins = join.parsed();
-  arguments.slots_given = slots->count() > 0;
   hide_argument(argc, argv, arguments.invite);
+  arguments.command_line = flags.taken();
+  auto settled = configuration::settle(program, arguments.command_line,
+                                       [&arguments] { return conflicts_of(arguments); });
+  if (const int* code = std::get_if<int>(&settled)) {
+    return *code;
+  }
+  auto& reading = std::get<configuration::Reading>(settled);
+  arguments.slots_given = reading.values.contains("slots.offer");
+  if (arguments.state_directory.empty()) {
+    auto usual = usual_state_directory();
+    if (!usual) {
+      return fail(exit_usage, usual.error().message);
+    }
+    arguments.state_directory = *std::move(usual);
+    reading.values["state.directory"] = {{arguments.state_directory}, {}};
+  }
+  if (configuration::answers(program, arguments.command_line, reading)) {
+    return exit_ok;
+  }
+  arguments.given = std::move(reading.values);
   return run(std::move(arguments));
 }
 

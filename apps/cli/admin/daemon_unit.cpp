@@ -6,23 +6,15 @@
 
 namespace hpsearch::cli {
 
-/// docs/operating/hpsearchd.service, from the build directory.
+/// deploy/systemd/hpsearchd.service, from the build directory.
 extern const char shipped_unit[];  // NOLINT(modernize-avoid-c-arrays): made by CMake.
 
 namespace {
 
 /// Settings that the manager of a user can carry out.
-constexpr std::array<std::string_view, 11> for_users{"Description",
-                                                     "StartLimitIntervalSec",
-                                                     "Type",
-                                                     "ExecStart",
-                                                     "Restart",
-                                                     "RestartSec",
-                                                     "RestartPreventExitStatus",
-                                                     "LimitNOFILE",
-                                                     "UMask",
-                                                     "WantedBy",
-                                                     ""};
+constexpr std::array<std::string_view, 12> for_users{
+    "Description", "StartLimitIntervalSec",    "Type",        "ExecStart", "ExecReload", "Restart",
+    "RestartSec",  "RestartPreventExitStatus", "LimitNOFILE", "UMask",     "WantedBy",   ""};
 
 /// One word of a command line of systemd, which replaces % and $ in quotes, too.
 std::string unit_word(std::string_view word) {

@@ -11,7 +11,7 @@ struct DaemonUnit {
   std::string user;                  ///< For a system unit; "" = for a unit of the user's own manager.
   std::vector<std::string> written;  ///< Directories that the daemon writes to.
 
-  /// docs/operating/hpsearchd.service with these values. A user's manager cannot give the protection of a
+  /// deploy/systemd/hpsearchd.service with these values. A user's manager cannot give the protection of a
   /// system unit, so a unit without `user` leaves it out.
   [[nodiscard]] std::string text() const;
 };

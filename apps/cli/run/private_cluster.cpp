@@ -134,8 +134,9 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permi
   out.daemon_.name = "hpsearchd";
   out.daemon_.log = state.daemon_log();
   // The command that starts it has already checked the context, with its own limit.
-  out.daemon_.argv = {find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--context-limit",
-                      std::to_string(context::largest_limit_megabytes)};
+  out.daemon_.argv = {
+      find_program("hpsearchd"), "--no-config",     "--state-dir",
+      state.daemon().string(),   "--context-limit", std::to_string(context::largest_limit_megabytes)};
   if (!permissions.keeps_files) {
     out.daemon_.argv.emplace_back("--no-kept-files");  // The worker's kept files are on the same machine.
   }
@@ -171,7 +172,7 @@ Outcome<engine::Done> PrivateCluster::start_worker(const Slots& slots, const Say
   Helper worker;
   worker.name = "hpsearch-worker";
   worker.log = state_.worker_log();
-  worker.argv = {find_program("hpsearch-worker"), "--daemon", workers_, "--state-dir",
+  worker.argv = {find_program("hpsearch-worker"), "--no-config", "--daemon", workers_, "--state-dir",
                  state_.worker().string()};
   worker.argv.insert(worker.argv.end(), {"--share-slots", slots.who});
   if (slots.chosen) {

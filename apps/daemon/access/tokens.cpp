@@ -77,6 +77,18 @@ Tokens::Tokens(std::string state_directory) : path_(std::move(state_directory) +
   }
 }
 
+Status Tokens::reload() {
+  const std::scoped_lock one_at_a_time(changing_);
+  auto found = read(path_);
+  if (!found) {
+    return found.error();
+  }
+  problem_.clear();
+  const std::scoped_lock lock(reading_);
+  all_ = *std::move(found);
+  return Done{};
+}
+
 std::optional<TokenRecord> Tokens::find(const Token& token, Instant now) const {
   const std::string hash = hash_of(token.secret);
   const std::scoped_lock lock(reading_);
@@ -186,7 +198,7 @@ void Tokens::note_use(std::string_view id, Instant now) {
 Status Tokens::change(const std::function<Status(std::vector<TokenRecord>&)>& how) {
   const std::scoped_lock one_at_a_time(changing_);
   if (!problem_.empty()) {
-    return Error{Errc::unavailable, problem_ + "; repair or remove the file and start the daemon again"};
+    return Error{Errc::unavailable, problem_ + "; repair or remove the file, then send the daemon SIGHUP"};
   }
   TokenFile file;
   {

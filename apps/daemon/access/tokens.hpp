@@ -63,8 +63,11 @@ class Tokens {
   Tokens(const Tokens&) = delete;
   Tokens& operator=(const Tokens&) = delete;
 
-  /// Why the file cannot be used; "" if it can.
+  /// Why the file could not be used at the start; "" if it could.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  /// Reads the file again, which an operator has repaired or replaced. If that fails, nothing changes.
+  [[nodiscard]] engine::Status reload();
 
   /// The record of a token whose secret is right and that has not expired. Takes the same time whatever is
   /// wrong. Cost: one SHA-256 and a comparison with at most `most_tokens` records.
@@ -100,7 +103,7 @@ class Tokens {
   [[nodiscard]] engine::Status change(const std::function<engine::Status(std::vector<TokenRecord>&)>& how);
 
   std::string path_;
-  std::string problem_;
+  std::string problem_;         ///< Changed with changing_ only.
   std::mutex changing_;         ///< Serializes changes; taken before reading_.
   mutable std::mutex reading_;  ///< Held for memory accesses only.
   std::vector<TokenRecord> all_;

@@ -38,6 +38,9 @@ class KeptQuota {
  public:
   explicit KeptQuota(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
+  /// Another limit; take_surplus() chooses what is beyond it.
+  void limit_to(std::uint64_t most_bytes) noexcept { most_bytes_ = most_bytes; }
+
   struct Weight {
     std::uint64_t bytes = 0;
     std::optional<double> metric{};

@@ -220,6 +220,12 @@ void KeptStore::add_found(const Found& found) {
   make_room(quota_.take_surplus(ended_at_));
 }
 
+void KeptStore::limit_to(Limits limits) {
+  limits_ = limits;
+  quota_.limit_to(limits.quota);
+  make_room(quota_.take_surplus(ended_at_));
+}
+
 void KeptStore::make_room(const std::vector<KeptItem>& removed) {
   std::vector<TrialKey> logs;
   for (const KeptItem& item : removed) {

@@ -77,6 +77,9 @@ class KeptStore {
   KeptStore(const KeptStore&) = delete;
   KeptStore& operator=(const KeptStore&) = delete;
 
+  /// Other limits from now on; what is beyond them is removed.
+  void limit_to(Limits limits);
+
   /// Removes everything of an experiment that was deleted, after writes in progress. Failures are logged, and
   /// the next start tries again.
   void remove(engine::ExperimentId experiment);

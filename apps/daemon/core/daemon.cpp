@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "daemon/access/authentication.hpp"
 #include "daemon/access/sealed_secrets.hpp"
@@ -37,6 +39,7 @@
 #include "daemon/keys/invites.hpp"
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/notifications/receivers.hpp"
+#include "daemon/options/addresses.hpp"
 #include "daemon/sessions/lost_workers.hpp"
 #include "daemon/sessions/relative_paths.hpp"
 #include "daemon/sessions/worker_joins.hpp"
@@ -52,6 +55,7 @@
 #include "hpsearch/io/net/descriptor_limit.hpp"
 #include "hpsearch/io/net/log.hpp"
 #include "hpsearch/io/net/server_names.hpp"
+#include "hpsearch/io/net/service_manager.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -71,16 +75,11 @@ constexpr std::size_t most_metrics_body = 1024;  ///< No client has to send a bo
 constexpr std::chrono::minutes session_look_every{1};
 constexpr const char* port_file = "/http-port";  ///< The port for browsers that was last opened on request.
 constexpr std::chrono::hours warned_before_expiry{14 * 24};
+constexpr std::chrono::seconds status_every{30};
+constexpr std::chrono::seconds repeats_every{10};
+constexpr std::chrono::seconds progress_every{1};
+constexpr std::chrono::seconds longest_without_progress{90};
 constexpr Duration drain_patience = Duration::seconds(10);
-
-bool is_on_this_machine(std::string_view address) {
-  if (address.starts_with("ipc://") || address.starts_with("unix://")) {
-    return true;
-  }
-  const std::size_t scheme = address.find("//");
-  const std::string_view place = scheme == std::string_view::npos ? address : address.substr(scheme + 2);
-  return place.starts_with("127.") || place.starts_with("localhost:") || place.starts_with("[::1]:");
-}
 
 std::string absolute(const std::string& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
@@ -98,6 +97,8 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
 
   Exit run() {
+    passed_.find();
+    service_.status("opens the store in " + options_.state_dir);
     if (auto opened = open_storage(); !opened) {
       return end(opened.error(), opened.error().code == Errc::wrong_state   ? Exit::conflict
                                  : opened.error().code == Errc::bad_request ? Exit::usage
@@ -111,10 +112,17 @@ class Daemon {
       return end(announced.error(), Exit::storage);
     }
     warn_of(here);
+    for (const std::string& address : passed_.addresses()) {
+      net::log(Level::warning,
+               "the service manager passed a socket at " + address +
+                   ", which is none of http.listen, http.socket and metrics.listen: it is not used");
+    }
     net::log(Level::info, "ready: clients " + here.socket + (http_ ? " and " + here.http : "") +
                               ", workers " + here.workers + ", state in " + directory_->path() + ", " +
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
+    say_ready();
+    service_clock_ = loop_.every(status_every, [this] { tell_state(); });
     loop_.run();
     leave_signals();
     if (runtime_->stalled()) {
@@ -137,9 +145,31 @@ class Daemon {
     pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   }
 
-  static Exit end(const Error& error, Exit code) {
+  Exit end(const Error& error, Exit code) {
     net::log(Level::error, error.message);
+    service_.status(error.message);
     return code;
+  }
+
+  /// One line for those who look at the service.
+  [[nodiscard]] std::string state_of_service() const {
+    const engine::Engine& engine = runtime_->engine();
+    const auto active = std::count_if(engine.experiments().begin(), engine.experiments().end(),
+                                      [](const auto& one) { return !engine::is_ended(one.second.state); });
+    return (runtime_->stalled() ? "waits for space on the disk; " : "") + std::to_string(active) +
+           " active experiments, log position " + std::to_string(engine.last_lsn().number());
+  }
+
+  void say_ready() {
+    last_state_ = state_of_service();
+    service_.ready(last_state_);
+  }
+
+  void tell_state() {
+    if (std::string state = state_of_service(); state != last_state_) {
+      service_.status(state);
+      last_state_ = std::move(state);
+    }
   }
 
   /// Logs what anyone who reaches the addresses can do.
@@ -190,13 +220,26 @@ class Daemon {
       return remedy(store.error());
     }
     store_ = std::move(store).value();
-    const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     movable_store_.emplace(*store_, directory_->path());
-    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience);
-    if (auto recovered = runtime_->recover(); !recovered) {
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience());
+    if (auto recovered = replay(); !recovered) {
       return remedy(recovered.error());
     }
     return read_secrets_key();
+  }
+
+  /// A long log takes longer than service managers wait for a start.
+  Status replay() {
+    const std::string end = std::to_string(store_->stored_lsn().number());
+    auto next = std::chrono::steady_clock::now() + progress_every;
+    return runtime_->recover([&](engine::Lsn lsn) {
+      if (std::chrono::steady_clock::now() < next) {
+        return;
+      }
+      next = std::chrono::steady_clock::now() + progress_every;
+      service_.starting("replays the log: event " + std::to_string(lsn.number()) + " of " + end,
+                        longest_without_progress);
+    });
   }
 
   /// Without the key of their secrets all waiting trials would fail: refuse to start instead.
@@ -238,6 +281,18 @@ class Daemon {
     return Duration::micros(static_cast<std::int64_t>(options_.lost_after_seconds * 1e6));
   }
 
+  [[nodiscard]] engine::Patience patience() const {
+    return {std::min(Duration::seconds(45), lost_after()), lost_after()};
+  }
+
+  [[nodiscard]] Duration forget_after() const {
+    return Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6));
+  }
+
+  [[nodiscard]] KeptStore::Limits kept_limits() const {
+    return {options_.kept_quota, !options_.no_kept_files};
+  }
+
   [[nodiscard]] Error remedy(Error error) const {
     switch (error.code) {
       case Errc::corrupt:
@@ -263,9 +318,6 @@ class Daemon {
 
   /// Opens the ports. Each step needs the ones before it.
   Status listen() {
-    if (Status allowed = check_http_options(); !allowed) {
-      return allowed;
-    }
     using Step = Status (Daemon::*)();
     for (const Step step : {&Daemon::read_certificate, &Daemon::read_tokens, &Daemon::listen_for_workers,
                             &Daemon::open_kept_files, &Daemon::open_audit, &Daemon::read_notified,
@@ -285,7 +337,7 @@ class Daemon {
       net::log(Level::error,
                tokens_->problem() +
                    ". No token is accepted; the daemon's own user and root are served over the Unix "
-                   "socket. Repair or remove the file, then start the daemon again");
+                   "socket. Repair or remove the file, then send SIGHUP");
     }
     authentication_.emplace(
         *tokens_,
@@ -364,26 +416,37 @@ class Daemon {
              : engine::is_ended(record->state) ? std::optional(record->ended_at)
                                                : std::nullopt;
     };
-    kept_.emplace(loop_, directory_->kept(), KeptStore::Limits{options_.kept_quota, !options_.no_kept_files},
-                  ended_at);
+    kept_.emplace(loop_, directory_->kept(), kept_limits(), ended_at);
     return Done{};
   }
 
   /// Reads who is notified, if anybody is.
   Status read_notified() {
     if (options_.notify.empty()) {
+      next_receivers_.reset();
       return Done{};
     }
     auto receivers = read_receivers(options_.notify);
     if (!receivers) {
       return Error{Errc::bad_request, "--notify: " + receivers.error().message};
     }
-    const std::string directory = directory_->path() + "/notifications";
-    if (const auto failed = files::make_private_directory(directory)) {
+    if (const auto failed = files::make_private_directory(notifications_directory())) {
       return failed->as_error();
     }
-    notifier_.emplace(*runtime_, loop_, *std::move(receivers), directory);
+    next_receivers_ = *std::move(receivers);
     return Done{};
+  }
+
+  [[nodiscard]] std::string notifications_directory() const { return directory_->path() + "/notifications"; }
+
+  /// Notifies the receivers that were read last, from where the former notifier ends.
+  void start_notifier() {
+    notifier_.reset();
+    if (next_receivers_) {
+      notifier_.emplace(*runtime_, loop_, *std::exchange(next_receivers_, std::nullopt),
+                        notifications_directory());
+      notifier_->start();
+    }
   }
 
   Status open_audit() {
@@ -469,13 +532,14 @@ class Daemon {
                   .any_user = !options_.groups.empty(),
                   .let_in = routes.let_in};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
-    auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
+    auto socket =
+        net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules, &passed_);
     if (!socket) {
       return other_address(socket.error(), "--http-socket PATH");
     }
     socket_ = std::move(socket).value();
     if (!options_.http.empty()) {
-      auto http = net::HttpServer::listen(loop_, options_.http, routes.handler, rules);
+      auto http = net::HttpServer::listen(loop_, options_.http, routes.handler, rules, &passed_);
       if (!http) {
         return other_address(http.error(), "--http 127.0.0.1:0");
       }
@@ -500,23 +564,20 @@ class Daemon {
   /// Starts decisions and the regular checks of storage, workers and checkpoints.
   Status begin() {
     signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
-      if (signal == SIGHUP) {
-        reload_certificate();
-      } else {
+      if (signal != SIGHUP) {
         begin_to_end();
+      } else if (!draining_) {
+        reload();
       }
     });
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
-    if (notifier_) {
-      notifier_->start();
-    }
-    lost_workers_.emplace(
-        *runtime_,
-        LostWorkers::Settings{
-            .forget_after = Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6)),
-            .forgotten = [this](const std::string& name) { remove_keys_of(name); }});
+    start_notifier();
+    lost_workers_.emplace(*runtime_, LostWorkers::Settings{.forget_after = forget_after(),
+                                                           .forgotten = [this](const std::string& name) {
+                                                             remove_keys_of(name);
+                                                           }});
     storage_.emplace(*runtime_, directory_->path(), directory_->database());
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
@@ -524,6 +585,7 @@ class Daemon {
     for (const auto& [id, deleted] : runtime_->engine().deleted()) {
       kept_->remove(id);
     }
+    repeats_ = loop_.every(repeats_every, [] { net::write_repeats(); });
     lateness_ = net::watch_lateness(loop_);
     static_cast<void>(net::lag_of(loop_).take_longest_turn());
     return Done{};
@@ -534,7 +596,7 @@ class Daemon {
       return Done{};
     }
     auto listening = net::HttpServer::listen(loop_, options_.metrics_listen, handler,
-                                             {.most_body_bytes = most_metrics_body});
+                                             {.most_body_bytes = most_metrics_body}, &passed_);
     if (!listening) {
       return other_address(listening.error(), "--metrics-listen 127.0.0.1:0");
     }
@@ -605,34 +667,6 @@ class Daemon {
     }
   }
 
-  [[nodiscard]] Status check_http_options() const {
-    const bool has_tls = options_.tls_self_signed || !options_.tls_cert.empty();
-    if ((has_tls || !options_.behind_proxy.empty() || options_.http_open) && options_.http.empty()) {
-      return Error{Errc::bad_request,
-                   "--http is missing: there is no TCP port for --http-open, --tls-* and --behind-proxy"};
-    }
-    if (options_.http.empty() || is_on_this_machine(options_.http)) {
-      return Done{};
-    }
-    if (!options_.web_root.empty()) {
-      return Error{Errc::bad_request,
-                   "--web-root needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
-                       "\": it is for the development of pages"};
-    }
-    if (options_.http_open) {
-      return Error{Errc::bad_request,
-                   "--http-open needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
-                       "\": everyone who reaches it can do everything"};
-    }
-    if (!has_tls && options_.behind_proxy.empty()) {
-      return Error{Errc::bad_request,
-                   "--http is \"" + options_.http +
-                       "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
-                       "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)"};
-    }
-    return Done{};
-  }
-
   Status read_certificate() {
     if (!options_.tls_self_signed && options_.tls_cert.empty()) {
       return Done{};
@@ -683,6 +717,53 @@ class Daemon {
                          std::to_string(std::chrono::duration_cast<std::chrono::hours>(left).count()) +
                          " hours; replace the files and send SIGHUP");
     }
+  }
+
+  /// Reads the configuration again, and the files that it names.
+  void reload() {
+    service_.reloading();
+    ReloadedOptions again = daemon::reload(options_);
+    const configuration::RereadSentences& said = again.sentences;
+    if (!said.problem.empty()) {
+      net::log(Level::error, said.problem);
+    } else {
+      options_ = std::move(again.options);
+      net::set_log_level(options_.log_level);
+      net::set_log_format(options_.log_format);
+      runtime_->set_patience(patience());
+      lost_workers_->forget_after(forget_after());
+      kept_->limit_to(kept_limits());
+      net::log(Level::info,
+               said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
+      if (!said.need_restart.empty()) {
+        net::log(Level::warning, said.need_restart);
+      }
+    }
+    reload_certificate();
+    if (const Status read = tokens_->reload(); !read) {
+      net::log(Level::error, read.error().message + "; the tokens stay as they were");
+    }
+    reload_receivers();
+    say_ready();
+  }
+
+  void reload_receivers() {
+    if (const Status read = read_notified(); !read) {
+      net::log(Level::error, read.error().message + "; notifications stay as they were");
+      return;
+    }
+    if (stops_notifier_) {
+      return;  // The former notifier is ending already.
+    }
+    if (!notifier_) {
+      start_notifier();
+      return;
+    }
+    stops_notifier_ = true;
+    notifier_->retire([this] {
+      stops_notifier_ = false;
+      start_notifier();
+    });
   }
 
   void reload_certificate() {
@@ -793,6 +874,8 @@ class Daemon {
       return;
     }
     net::log(Level::info, "ending");
+    service_clock_ = {};
+    service_.stopping("stores the last events");
     end_streams_();
     socket_->stop_accepting();
     if (http_) {
@@ -811,10 +894,14 @@ class Daemon {
   }
 
   Options options_;
+  net::ServiceManager service_ = net::ServiceManager::of_environment();
+  net::PassedSockets passed_;
+  std::string last_state_;  ///< As the service manager knows it.
   engine::SearcherRegistry registry_;
   Pages pages_;
   Exit exit_ = Exit::ok;
   net::Loop loop_;
+  net::Watch service_clock_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
   std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.
@@ -838,7 +925,9 @@ class Daemon {
   std::optional<LostWorkers> lost_workers_;
   std::optional<Allocator> allocator_;
   std::optional<StorageWatch> storage_;
+  std::optional<Receivers> next_receivers_;  ///< Read, and not used yet.
   std::optional<Notifier> notifier_;
+  bool stops_notifier_ = false;  ///< The notifier ends, and another one begins with `next_receivers_`.
   std::function<void()> end_streams_ = [] {};
   std::unique_ptr<net::HttpServer> socket_;   ///< Serves clients on this machine.
   std::unique_ptr<net::HttpServer> http_;     ///< Serves TCP, if configured.
@@ -851,6 +940,7 @@ class Daemon {
   std::optional<OwnershipWatch> ownership_;
   net::Watch signals_;
   net::Watch lateness_;
+  net::Watch repeats_;
   net::Watch draining_;
   net::Background checks_{loop_, most_checks_at_once};  ///< Destroyed first: it calls the routes.
 };
@@ -859,11 +949,15 @@ class Daemon {
 
 Exit run_daemon(const Options& options, engine::SearcherRegistry registry) {
   net::set_log_level(options.log_level);
+  net::set_log_format(options.log_format);
   // A client that disconnects and a file at its size limit are errors of one call, not of the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  ::unsetenv("CONFIGURATION_DIRECTORY");  // Workers in jobs of a queue would read the file of this service.
   ::umask(0077);  // Configurations and logs may contain secrets: only their owner may read them.
-  return Daemon(options, registry).run();
+  const Exit code = Daemon(options, registry).run();
+  net::write_repeats(/*all=*/true);
+  return code;
 }
 
 }  // namespace hpsearch::daemon

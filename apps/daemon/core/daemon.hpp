@@ -1,6 +1,6 @@
 #pragma once
 
-#include "daemon/core/options.hpp"
+#include "daemon/options/options.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::daemon {

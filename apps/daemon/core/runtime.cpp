@@ -41,8 +41,9 @@ using engine::Duration;
 using engine::Status;
 
 constexpr std::chrono::seconds look_every{1};
-constexpr std::size_t workers_a_second = 1'000;  // Workers checked per second: about a millisecond.
-constexpr std::size_t most_waiting = 8;          // Steps whose events are not stored yet.
+constexpr std::uint64_t events_between_progress = 4'096;  // A replay takes some ten milliseconds for these.
+constexpr std::size_t workers_a_second = 1'000;           // Workers checked per second: about a millisecond.
+constexpr std::size_t most_waiting = 8;                   // Steps whose events are not stored yet.
 constexpr std::size_t most_orders = 128;  // Orders sent in one turn of the loop: each is encoded and sent.
 
 // The clock is checked every second. If the gap is much longer, the daemon itself stood still (stopped,
@@ -78,15 +79,18 @@ Runtime::Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistr
 
 Runtime::~Runtime() = default;
 
-Status Runtime::recover() {
+Status Runtime::recover(const std::function<void(engine::Lsn)>& progress) {
   const auto began = std::chrono::steady_clock::now();
-  Status replayed = store_.recover([this](const engine::Event& event) -> Status {
+  Status replayed = store_.recover([this, &progress](const engine::Event& event) -> Status {
     Status taken = engine_.replay(event);
     if (!taken) {
       return engine::Error{taken.error().code, "event " + std::to_string(event.lsn.number()) +
                                                    " of the log: " + taken.error().message};
     }
     note(event);
+    if (progress && event.lsn.number() % events_between_progress == 0) {
+      progress(event.lsn);
+    }
     return taken;
   });
   if (!replayed) {

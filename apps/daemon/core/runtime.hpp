@@ -73,7 +73,8 @@ class Runtime {
 
   /// Recovers by replaying the log. Must be called first. After that every known worker counts as alive now,
   /// but gets no lease before it connects again.
-  engine::Status recover();
+  /// `progress` is called from time to time with the last event that was replayed.
+  engine::Status recover(const std::function<void(engine::Lsn)>& progress = {});
 
   /// Begins to accept commands. `on_order` carries an order out; `failed` is called when the store accepts
   /// nothing more, `full` when it lacks room and everything waits.
@@ -119,6 +120,8 @@ class Runtime {
   /// offers those that are free again.
   void set_taken(const std::string& uid, const std::vector<engine::SlotTrouble>& taken);
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
+  /// How long workers may be silent from now on.
+  void set_patience(engine::Patience patience) { liveness_.set_patience(patience); }
 
   /// Requests of clients, from the log, with their answers.
   [[nodiscard]] AnsweredRequests& requests() noexcept { return requests_; }

@@ -22,6 +22,9 @@ class LostWorkers {
   /// The runtime must have recovered, and must outlive this.
   LostWorkers(Runtime& runtime, Settings settings);
 
+  /// Another time from now on.
+  void forget_after(engine::Duration time) { settings_.forget_after = time; }
+
   /// Checks now; also done from time to time. O(workers × log workers).
   void look();
 

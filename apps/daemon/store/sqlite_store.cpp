@@ -27,6 +27,8 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
+constexpr const char* head_query = "SELECT value FROM meta WHERE name = 'last_lsn'";
+
 /// Reverts metrics_text().
 std::optional<engine::Metrics> metrics_of(const std::string& text) {
   const auto value = proto::parse_json(text, {}, proto::NonFinite::reals);
@@ -341,7 +343,7 @@ std::uint64_t SqliteStore::daemon_epoch() const noexcept {
 Status SqliteStore::recover(const Visit& visit) {
   Impl& impl = *impl_;
   HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
-  const auto head = impl.file.number("SELECT value FROM meta WHERE name = 'last_lsn'");
+  const auto head = impl.file.number(head_query);
   if (!head) {
     return head.error();
   }
@@ -400,6 +402,11 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
 
 engine::Lsn SqliteStore::last_lsn() const noexcept {
   return impl_->last;
+}
+
+engine::Lsn SqliteStore::stored_lsn() const {
+  const auto stored = impl_->file.number(head_query);
+  return engine::Lsn(stored ? *stored : 0);
 }
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {

@@ -43,6 +43,8 @@ class SqliteStore final : public EventStore {
   engine::Status recover(const Visit& visit) override;
   engine::Status append(std::span<const engine::Event> group) override;
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override;
+  /// The last event of the log, also before recovery; 0 if it cannot be read.
+  [[nodiscard]] engine::Lsn stored_lsn() const;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                 std::size_t limit) override;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,

@@ -98,6 +98,26 @@ void Notifier::start() {
   }
 }
 
+void Notifier::retire(std::function<void()> done) {
+  if (listening_ != 0) {
+    runtime_.stored_events().remove(std::exchange(listening_, 0));
+  }
+  bests_clock_ = {};
+  is_retired_ = true;
+  on_retired_ = std::move(done);
+  end_if_idle();
+}
+
+void Notifier::end_if_idle() {
+  if (!on_retired_ || delivering_ > 0) {
+    return;
+  }
+  // Files are written in order: behind this task, all progress is stored.
+  files_.run([this, done = std::exchange(on_retired_, {})]() -> net::Background::Afterwards {
+    return [this, done] { loop_.post(done); };
+  });
+}
+
 void Notifier::load(Route& route) {
   const std::string path = directory_ + "/" + route.receiver.name + ".json";
   const auto text = kernel_files().read(path);
@@ -195,7 +215,7 @@ void Notifier::see_bests_of(Route& route) {
 }
 
 void Notifier::go_on(const std::shared_ptr<Route>& route) {
-  if (route->busy) {
+  if (route->busy || is_retired_) {
     return;
   }
   if (!route->waiting.empty()) {
@@ -240,10 +260,15 @@ void Notifier::take(const std::shared_ptr<Route>& route, const std::vector<engin
 
 void Notifier::deliver_first(const std::shared_ptr<Route>& route) {
   route->busy = true;
+  ++delivering_;
   const Route::Waiting& first = route->waiting.front();
   senders_.run([this, route, notification = first.notification]() -> net::Background::Afterwards {
     const engine::Status delivered = deliver(notification, route->receiver, receivers_.sendmail);
-    return [this, route, delivered] { take_answer(route, delivered); };
+    return [this, route, delivered] {
+      --delivering_;
+      take_answer(route, delivered);
+      end_if_idle();
+    };
   });
 }
 

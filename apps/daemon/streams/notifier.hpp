@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,6 +47,10 @@ class Notifier {
   /// Begins; the runtime has recovered.
   void start();
 
+  /// Notifies no more, and calls `done` when deliveries on their way have ended and their progress is stored:
+  /// another Notifier goes on from there. Called once.
+  void retire(std::function<void()> done);
+
  private:
   struct Route;
 
@@ -61,6 +67,8 @@ class Notifier {
   void deliver_first(const std::shared_ptr<Route>& route);
   /// Goes on after the route's pause, which is twice as long the next time.
   void pause(const std::shared_ptr<Route>& route);
+  /// Calls what retire() was given, if nothing is on its way.
+  void end_if_idle();
   void take_answer(const std::shared_ptr<Route>& route, const engine::Status& delivered);
 
   Runtime& runtime_;
@@ -70,6 +78,9 @@ class Notifier {
   std::uint64_t listening_ = 0;  ///< Its number as a listener; 0 = it has not started.
   engine::Lsn seen_;             ///< The last event that is stored.
   std::vector<std::shared_ptr<Route>> routes_;
+  std::size_t delivering_ = 0;  ///< Deliveries on their way.
+  bool is_retired_ = false;
+  std::function<void()> on_retired_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   net::Watch bests_clock_;
   net::Background files_;  ///< One at a time: a receiver's file is written in order.

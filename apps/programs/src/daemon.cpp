@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "daemon/core/options.hpp"
+#include "daemon/options/options.hpp"
 #include "hpsearch/programs/programs.hpp"
 
 namespace hpsearch::programs {

@@ -34,8 +34,11 @@ TEST(DaemonUnitTest, UserUnitHasOnlyWhatAUsersManagerCanDo) {
   EXPECT_TRUE(has_line(unit, "[Service]")) << unit;
   EXPECT_TRUE(has_line(unit, "ExecStart=/hpsearchd"));
   EXPECT_TRUE(has_line(unit, "RestartPreventExitStatus=2 4 74"));
+  EXPECT_TRUE(has_line(unit, "Type=notify"));
+  EXPECT_TRUE(has_line(unit, "ExecReload=/bin/kill -HUP $MAINPID"));
   EXPECT_TRUE(has_line(unit, "WantedBy=default.target"));
-  for (const char* system_only : {"User=", "ReadWritePaths=", "ProtectSystem=", "CapabilityBoundingSet="}) {
+  for (const char* system_only :
+       {"User=", "ReadWritePaths=", "ProtectSystem=", "CapabilityBoundingSet=", "ConfigurationDirectory="}) {
     EXPECT_EQ(unit.find(system_only), std::string::npos) << system_only;
   }
 }

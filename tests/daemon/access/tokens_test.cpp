@@ -172,6 +172,26 @@ TEST_F(TokensInAFile, DamagedFileRefusesAllAndIsNotOverwritten) {
   EXPECT_EQ(file(), "{\"tokens\": [nonsense");
 }
 
+TEST_F(TokensInAFile, RepairedFileIsReadAgain) {
+  std::string text;
+  {
+    Tokens tokens(folder());
+    ASSERT_TRUE(tokens.create("laptop", Role::viewer, day, "uid 0", start));
+    text = file();
+  }
+  write_text(scratch_.path() / "tokens.json", "{");
+  Tokens tokens(folder());
+  EXPECT_FALSE(tokens.reload());
+  EXPECT_FALSE(tokens.create("desk", Role::viewer, day, "uid 0", start));
+  write_text(scratch_.path() / "tokens.json", text);
+  EXPECT_TRUE(tokens.reload());
+  EXPECT_EQ(tokens.list(start).size(), 1U);
+  EXPECT_TRUE(tokens.create("desk", Role::viewer, day, "uid 0", start));
+  write_text(scratch_.path() / "tokens.json", "{");
+  EXPECT_FALSE(tokens.reload());
+  EXPECT_EQ(tokens.list(start).size(), 2U) << "a damaged file changes nothing";
+}
+
 TEST_F(TokensInAFile, UnknownRoleIsDamage) {
   Tokens tokens(folder());
   static_cast<void>(tokens.create("laptop", Role::viewer, day, "uid 0", start));

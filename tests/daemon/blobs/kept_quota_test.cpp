@@ -51,6 +51,16 @@ TEST(KeptQuota, RemovesNothingUpToTheLimitAndCountsAnItemOnce) {
   EXPECT_EQ(quota.bytes(), 0U);
 }
 
+TEST(KeptQuota, SmallerLimitRemovesWhatIsBeyondIt) {
+  KeptQuota quota(100);
+  EXPECT_EQ(add(quota, files_of(1), {.bytes = 40, .metric = 0.1}), Items{});
+  EXPECT_EQ(add(quota, files_of(2), {.bytes = 40, .metric = 0.2}), Items{});
+  quota.limit_to(50);
+  EXPECT_EQ(quota.take_surplus(nothing_ended), Items{files_of(2)});
+  quota.limit_to(100);
+  EXPECT_EQ(add(quota, files_of(3), {.bytes = 60, .metric = 0.3}), Items{});
+}
+
 TEST(KeptQuota, RemovesTheFilesOfTheWorstTrialFirst) {
   KeptQuota quota(100);
   for (const auto& [trial, metric] : {std::pair(1, 0.3), std::pair(2, 0.9), std::pair(3, 0.5)}) {

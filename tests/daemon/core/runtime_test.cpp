@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "daemon/daemon_fixture.hpp"
@@ -147,6 +148,21 @@ TEST(Runtime, FollowUpStepsWaitForASlowStore) {
   const auto paused = static_cast<std::size_t>(engine::TrialState::paused);
   fixture.pump_until([&] { return only_experiment(fixture).by_state[paused] == 0; });
   EXPECT_GE(fixture.runtime->engine().last_lsn().number() - before, 5'000U);
+}
+
+TEST(Runtime, RecoveryReportsItsProgress) {
+  const std::vector<engine::Event> log = log_of_waiting_trials(3'000);
+  ASSERT_GT(log.size(), 4'096U);
+  const auto disk = std::make_shared<MemoryDisk>();
+  ASSERT_TRUE(MemoryStore(disk).append(log));
+  net::Loop loop;
+  MemoryStore store(disk);
+  Runtime runtime(loop, store, searchers::registry(), {});
+  std::vector<std::uint64_t> seen;
+  ASSERT_TRUE(runtime.recover([&seen](engine::Lsn lsn) { seen.push_back(lsn.number()); }));
+  ASSERT_FALSE(seen.empty());
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+  EXPECT_LE(seen.back(), log.size());
 }
 
 TEST(Runtime, NothingIsSentAfterAFailedCommit) {

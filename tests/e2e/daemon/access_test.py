@@ -212,8 +212,8 @@ class Access(harness.Case):
                         "-keyout", str(self.cluster.state / "tls.key"), "-out", str(self.cluster.state / "tls.crt")],
                        check=True, capture_output=True)
         self.cluster.daemon.popen.send_signal(signal.SIGHUP)
-        harness.wait_for(lambda: "was read again" in self.cluster.daemon.said(), "the new certificate to be read")
-        self.assertIn("expires in", self.cluster.daemon.said())
+        harness.wait_for(lambda: "expires in" in self.cluster.daemon.said(), "the new certificate to be read")
+        self.assertIn("certificate was read again", self.cluster.daemon.said())
         self.hpsearch("list", expect=6)
 
     def test_open_only_on_loopback_and_never_silently(self):

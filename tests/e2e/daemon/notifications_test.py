@@ -6,6 +6,7 @@ import hmac
 import html
 import http.server
 import json
+import signal
 import sys
 import threading
 import unittest
@@ -155,6 +156,24 @@ class Notifications(harness.Case):
         values = [one["best_metric"] for one in self.receiver.taken("/best")]
         self.assertEqual(values, sorted(values, reverse=True))
         self.assertEqual(len(set(values)), len(values))
+
+    def test_hang_up_reads_the_receivers_again(self):
+        self.start_daemon()
+        self.cluster.start_worker(1)
+        self.cluster.submit(FAILING | {"name": "first"})
+        self.wait_for_types("/all", ["failed"])
+        receivers = json.loads(self.file.read_text())
+        receivers["receivers"]["more"] = {"webhook": self.receiver.address + "/more", "on": ["failed"]}
+        self.file.write_text("receivers: {}")
+        self.cluster.daemon.popen.send_signal(signal.SIGHUP)
+        wait_for(lambda: "notifications stay as they were" in self.cluster.daemon.said(), "the refusal", self.cluster.daemon.said)
+        self.file.write_text(json.dumps(receivers))
+        self.cluster.daemon.popen.send_signal(signal.SIGHUP)
+        progress = self.cluster.state / "notifications" / "more.json"
+        wait_for(progress.exists, "the new receiver", self.cluster.daemon.said)
+        self.cluster.submit(FAILING | {"name": "second"})
+        self.wait_for_types("/all", ["failed", "failed"])
+        self.assertEqual([one["name"] for one in self.wait_for_types("/more", ["failed"])], ["second"])
 
     def test_a_wrong_file_keeps_the_daemon_from_starting_and_a_test_reaches_all(self):
         self.file.write_text('receivers:\n  a:\n    webhook: https://x\n    on: [end]\n')

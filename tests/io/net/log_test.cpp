@@ -1,7 +1,10 @@
 #include "hpsearch/io/net/log.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace hpsearch::net {
@@ -29,6 +32,78 @@ TEST(Log, HidesWhatIsBelowTheLevel) {
 
 TEST(Log, RefusesALevelItDoesNotKnow) {
   EXPECT_FALSE(set_log_level("loud"));
+}
+
+/// Sets a format until the end of a test.
+class Format {
+ public:
+  explicit Format(const char* name) { EXPECT_TRUE(set_log_format(name)); }
+  Format(const Format&) = delete;
+  Format& operator=(const Format&) = delete;
+  ~Format() { set_log_format("text"); }
+};
+
+TEST(Log, JsonLineIsAnObject) {
+  const Format json("json");
+  const std::string line = written(Level::warning, "a \"b\" \xff\nc");
+  EXPECT_TRUE(
+      line.starts_with("{\"level\":\"warning\",\"msg\":\"a \\\"b\\\" \xef\xbf\xbd c\",\"program\":"
+                       "\"net_test\",\"ts\":\"2"))
+      << line;
+  EXPECT_TRUE(line.ends_with("Z\"}\n")) << line;
+}
+
+TEST(Log, JournalGetsPriorities) {
+  const Format journald("journald");
+  EXPECT_EQ(written(Level::info, "it starts"), "<6>it starts\n");
+  EXPECT_EQ(written(Level::error, "it\nfails"), "<3>it fails\n");
+}
+
+TEST(Log, JournalIsRecognizedByItsStream) {
+  struct stat own {};
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(::fstat(STDERR_FILENO, &own), 0);
+  ::setenv("JOURNAL_STREAM", (std::to_string(own.st_dev) + ":" + std::to_string(own.st_ino)).c_str(), 1);
+  EXPECT_TRUE(set_log_format(""));
+  log(Level::info, "to the journal");
+  ::setenv("JOURNAL_STREAM", "1:1", 1);
+  EXPECT_TRUE(set_log_format(""));
+  log(Level::info, "to a file");
+  ::unsetenv("JOURNAL_STREAM");
+  const std::string lines = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(lines.starts_with("<6>to the journal\n2")) << lines;
+  EXPECT_TRUE(lines.ends_with(" info net_test: to a file\n")) << lines;
+  EXPECT_FALSE(set_log_format("xml"));
+  EXPECT_TRUE(set_log_format("text"));
+}
+
+TEST(Log, EqualLinesAreFolded) {
+  const Format journald("journald");
+  const auto before = logged_lines();
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 219; ++i) {
+    log(Level::warning, "the disk is slow");
+    log(Level::warning, i % 2 == 0 ? "one" : "two");
+  }
+  log(Level::info, "the disk is slow");
+  const std::string lines = testing::internal::GetCapturedStderr();
+  std::size_t found = 0;
+  for (std::size_t at = lines.find("<4>the disk is slow\n"); at != std::string::npos;
+       at = lines.find("<4>the disk is slow\n", at + 1)) {
+    ++found;
+  }
+  EXPECT_EQ(found, 5U) << lines;
+  EXPECT_NE(lines.find("<6>the disk is slow\n"), std::string::npos) << "another level is another line";
+  testing::internal::CaptureStderr();
+  write_repeats(/*all=*/true);
+  const std::string counts = testing::internal::GetCapturedStderr();
+  EXPECT_NE(counts.find("<4>the disk is slow (214 more times in "), std::string::npos) << counts;
+  EXPECT_NE(counts.find("<4>one (105 more times in "), std::string::npos) << counts;
+  EXPECT_NE(counts.find("<4>two (104 more times in "), std::string::npos) << counts;
+  testing::internal::CaptureStderr();
+  write_repeats(/*all=*/true);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(logged_lines().at(2).second - before.at(2).second, 438U);
 }
 
 TEST(Log, TextFromOutsideCannotForgeASecondLine) {

@@ -70,7 +70,7 @@ Result<Found> find_devices(const SlotArguments& arguments, DeviceLook& look) {
     }
     return Found{std::move(generic->kind), std::move(generic->report)};
   }
-  look.command = {"/proc/self/exe", "--list-devices", "--slots",
+  look.command = {"/proc/self/exe", "--list-devices", "--no-config", "--slots",
                   wanted.empty() ? "auto" : std::string(wanted)};
   look.every = arguments.look_every;
   look.deadline = arguments.look_deadline;

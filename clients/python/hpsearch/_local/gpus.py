@@ -41,7 +41,7 @@ def _gpus_here(slots: Union[None, int, str]) -> "tuple[int, str]":
     """How many GPUs a worker finds on this machine, and what kept it from looking."""
     answer: Mapping[str, Any] = {}
     try:
-        said = subprocess.run([str(programs() / "hpsearch-worker"), "--list-devices", "--slots", str(slots or "auto")],
+        said = subprocess.run([str(programs() / "hpsearch-worker"), "--list-devices", "--no-config", "--slots", str(slots or "auto")],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_PATIENCE).stdout
         answer = json.loads(said)
     except (subprocess.TimeoutExpired, ValueError):

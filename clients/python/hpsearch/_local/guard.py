@@ -73,14 +73,14 @@ def end_of(log: pathlib.Path, lines: int = 8) -> str:
 
 def daemon_words(state: pathlib.Path) -> List[str]:
     """The command of the private daemon of a state directory: Unix sockets only, so that no other user gets in."""
-    words = [str(programs() / "hpsearchd"), "--state-dir", str(state / "daemon"), "--context-limit", "1000000"]
+    words = [str(programs() / "hpsearchd"), "--no-config", "--state-dir", str(state / "daemon"), "--context-limit", "1000000"]
     return words if has_files_of_nodes(state) else words + ["--no-kept-files"]
 
 
 def worker_words(state: pathlib.Path, daemon: str, slots: Optional[str], gpu_free: Optional[str]) -> List[str]:
     """The command of the private worker. Without `slots` it shares those of the machine with other searches."""
     who = "searches of {} (process {})".format(state.name, os.getppid())
-    return [str(programs() / "hpsearch-worker"), "--daemon", daemon, "--state-dir", str(state / "worker"),
+    return [str(programs() / "hpsearch-worker"), "--no-config", "--daemon", daemon, "--state-dir", str(state / "worker"),
             "--share-slots", who] + (["--slots", slots] if slots else []) + (["--gpu-free", gpu_free] if gpu_free else [])
 
 

@@ -46,6 +46,7 @@ class Liveness {
   /// stand.
   void did_not_listen(Instant now) noexcept;
   void forget(WorkerId worker) noexcept;
+  void set_patience(Patience patience) noexcept { patience_ = patience; }
   [[nodiscard]] const Patience& patience() const noexcept { return patience_; }
   [[nodiscard]] bool suspect(WorkerId worker, Instant now) const noexcept;  ///< Unknown ones are suspect.
   [[nodiscard]] std::vector<Silence> silent(Instant now) const;  ///< All that are suspect, in order of id.

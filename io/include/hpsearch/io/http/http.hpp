@@ -19,6 +19,8 @@
 
 namespace hpsearch::net {
 
+class PassedSockets;
+
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 /// Who sent a request.
@@ -144,12 +146,13 @@ class HttpServer {
 
   /// Listens on "127.0.0.1:8080", where port 0 selects a free port, or on the Unix socket "unix:///path",
   /// whose file has mode 0600 (HttpRules::any_user: 0666) and is removed at the end. Over TCP, requests whose
-  /// Host is neither this address nor localhost are refused (DNS rebinding). unavailable: the port or the
-  /// socket is in use.
+  /// Host is neither this address nor localhost are refused (DNS rebinding). If one of the `passed` sockets
+  /// listens there, it is used, and its file is left alone. unavailable: the port or the socket is in use.
   [[nodiscard]] static engine::Result<std::unique_ptr<HttpServer>> listen(Loop& loop,
                                                                           const std::string& address,
                                                                           Handler handler,
-                                                                          HttpRules rules = {});
+                                                                          HttpRules rules = {},
+                                                                          PassedSockets* passed = nullptr);
   ~HttpServer();
   /// As given, with the real port; with TLS as "https://127.0.0.1:8080#FINGERPRINT".
   [[nodiscard]] std::string address() const;

@@ -12,10 +12,25 @@ enum class Level { debug, info, warning, error };
 /// Lines below this level are not written. "debug", "info", "warning" or "error"; false for another word.
 bool set_log_level(std::string_view name) noexcept;
 
-/// One line on stderr: time, level, program, message. Safe from any thread.
+/// How lines are written; false for another word.
+///
+///   text      "2026-11-30T19:40:00.123Z info hpsearchd: MESSAGE"
+///   json      {"level":"info","msg":"MESSAGE","program":"hpsearchd","ts":"2026-11-30T19:40:00.123Z"}
+///   journald  "<6>MESSAGE": systemd's journal reads the priority and knows the time and the program itself
+///   ""        journald if that journal reads the standard error (JOURNAL_STREAM), else text
+bool set_log_format(std::string_view name) noexcept;
+
+/// One line on stderr. Safe from any thread.
+///
+/// Of equal lines, the first ones in a minute are written; the others are counted, and when the minute is
+/// over, one line says how often they came.
 void log(Level level, std::string_view message) noexcept;
 
-/// How many lines this process has logged, by level. Any thread.
+/// Writes the counts of equal lines whose minute is over; programs call it from time to time. `all`: also the
+/// others, at the end of a program.
+void write_repeats(bool all = false) noexcept;
+
+/// How often this process has logged, by level. Any thread.
 [[nodiscard]] std::array<std::pair<std::string_view, std::uint64_t>, 4> logged_lines() noexcept;
 
 }  // namespace hpsearch::net

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "daemon/access/unix_groups.hpp"
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/io/configuration/option.hpp"
+#include "hpsearch/io/configuration/reading.hpp"
 
 namespace hpsearch::daemon {
 
@@ -43,9 +46,28 @@ struct Options {
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.
   std::string log_level = "info";
+  std::string log_format;  ///< As set_log_format() takes it.
+
+  configuration::CommandLine command_line{};  ///< SIGHUP reads files and variables again, beside these flags.
+  configuration::Values given{};              ///< The texts of the members above.
 };
 
-/// Reads a command line: the options, or the exit code after help, version or an error was printed.
+/// All options of the program, which store their values in `options`.
+[[nodiscard]] configuration::Program program_of(Options& options);
+
+/// Options that don't fit together. The path of a problem is a key.
+[[nodiscard]] engine::Problems conflicts_of(const Options& options);
+
+/// Reads a command line, configuration files and variables: the options, or the exit code after help, a
+/// version, a description or problems were printed.
 [[nodiscard]] std::variant<Options, Exit> read_options(int argc, const char* const* argv);
+
+/// The options after SIGHUP: those that need no restart are changed. If there is a problem, nothing is.
+struct ReloadedOptions {
+  Options options;
+  configuration::Reread reread;
+  configuration::RereadSentences sentences;
+};
+[[nodiscard]] ReloadedOptions reload(const Options& running);
 
 }  // namespace hpsearch::daemon

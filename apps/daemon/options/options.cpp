@@ -1,0 +1,433 @@
+#include "daemon/options/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include "daemon/api/openapi.hpp"
+#include "daemon/metrics/daemon_metrics.hpp"
+#include "daemon/notifications/receivers.hpp"
+#include "daemon/options/addresses.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/archive/context_files.hpp"
+#include "hpsearch/io/configuration/command_line.hpp"
+#include "hpsearch/io/files/state_home.hpp"
+#include "hpsearch/io/net/tls.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using configuration::Change;
+using configuration::Option;
+using configuration::Take;
+
+constexpr const char* letters_and_digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+bool has_only(const std::string& text, const std::string& characters) {
+  return text.find_first_not_of(letters_and_digits + characters) == std::string::npos;
+}
+
+std::string check_name(const std::string& name) {
+  return !name.empty() && has_only(name, "-_.:") ? "" : "a host name or an IP address";
+}
+
+std::string check_base_path(const std::string& path) {
+  const bool is_path = path.size() > 1 && path.front() == '/' && path.back() != '/' &&
+                       path.find("//") == std::string::npos && !path.starts_with("/api/") &&
+                       has_only(path, "-_./") && path.find("/.") == std::string::npos;
+  return path.empty() || is_path
+             ? ""
+             : "a path that begins with / and has letters, digits, -, _, . and /, without / at its end";
+}
+
+std::string check_directory(const std::string& path) {
+  std::error_code unknown;
+  return path.empty() || std::filesystem::is_directory(path, unknown) ? "" : "a directory that exists";
+}
+
+std::string check_file(const std::string& path) {
+  std::error_code unknown;
+  return path.empty() || std::filesystem::is_regular_file(path, unknown) ? "" : "a file that exists";
+}
+
+/// "9177" and ":9177" are ports of 127.0.0.1.
+Take metrics_address_in(std::string& place) {
+  return configuration::Take{
+      Take::Kind::scalar, [&place](const std::string& given) {
+        std::string address = given.find(':') == std::string::npos ? "127.0.0.1:" + given : given;
+        address = address.front() == ':' ? "127.0.0.1" + address : address;
+        const std::string port = address.substr(address.rfind(':') + 1);
+        const bool is_port = !port.empty() && port.size() <= 5 &&
+                             port.find_first_not_of("0123456789") == std::string::npos &&
+                             std::stoul(port) <= 65'535;
+        if (!given.empty() && (!is_port || address.find("//") != std::string::npos)) {
+          return std::string("PORT or HOST:PORT, such as 127.0.0.1:9177");
+        }
+        place = given.empty() ? "" : address;
+        return std::string();
+      }};
+}
+
+Take groups_in(std::vector<GroupRole>& place) {
+  return configuration::Take{Take::Kind::list, [&place](const std::string& text) {
+                               auto read = read_group_role(text);
+                               if (!read) {
+                                 return "GROUP=ROLE, with a group of this machine and viewer, submitter, "
+                                        "operator or admin as the role";
+                               }
+                               place.push_back(*std::move(read));
+                               return "";
+                             }};
+}
+
+std::vector<Option> state_options(Options& options) {
+  return {
+      {.key = "state.directory",
+       .flag = "--state-dir",
+       .value = "DIR",
+       .meaning = "Directory of the store; created if it doesn't exist",
+       .usual = "hpsearchd in $HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch",
+       .take = configuration::text_in(options.state_dir)},
+      {.key = "state.allow_network_filesystem",
+       .flag = "--allow-network-filesystem",
+       .meaning = "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test",
+       .take = configuration::on_off_in(options.allow_network_filesystem)},
+      {.key = "state.take_over",
+       .flag = "--take-over",
+       .meaning =
+           "Start although another host's daemon used the state directory in the last 5 minutes; only if "
+           "that daemon or host is gone",
+       .take = configuration::on_off_in(options.take_over)},
+      {.key = "state.forget_secrets",
+       .flag = "--forget-secrets",
+       .meaning =
+           "Start although secrets of stored experiments can't be opened (secrets.key); their trials fail",
+       .take = configuration::on_off_in(options.forget_secrets)},
+  };
+}
+
+std::vector<Option> http_options(Options& options) {
+  return {
+      {.key = "http.socket",
+       .flag = "--http-socket",
+       .value = "PATH",
+       .meaning = "Unix socket for clients of the daemon's user and root",
+       .usual = "api.sock in --state-dir",
+       .take = configuration::text_in(options.http_socket)},
+      {.key = "http.listen",
+       .flag = "--http",
+       .value = "HOST:PORT",
+       .meaning = "Also serve clients with a token over TCP (hpsearch token); port 0 selects a free port",
+       .take = configuration::text_in(options.http)},
+      {.key = "http.open",
+       .flag = "--http-open",
+       .meaning = "Let everyone who reaches --http, a loopback address, do everything without a token",
+       .take = configuration::on_off_in(options.http_open),
+       .needs = {"http.listen"}},
+      {.key = "http.behind_proxy",
+       .flag = "--behind-proxy",
+       .value = "CIDR",
+       .meaning = "Serve --http without TLS, to a proxy in this network alone, which speaks TLS",
+       .take = configuration::text_in(options.behind_proxy),
+       .needs = {"http.listen"},
+       .excludes = {"tls.cert_file"}},
+      {.key = "http.base_path",
+       .flag = "--http-base-path",
+       .value = "/PATH",
+       .meaning =
+           "Path below which a proxy shows the daemon, such as /hpsearch; pages and sign-in work there",
+       .take = configuration::text_in(options.http_base_path, check_base_path)},
+      {.key = "tls.cert_file",
+       .flag = "--tls-cert",
+       .value = "FILE",
+       .meaning = "Speak TLS on --http: certificate chain, in PEM; SIGHUP reads the file again",
+       .take = configuration::text_in(options.tls_cert),
+       .needs = {"tls.key_file", "http.listen"}},
+      {.key = "tls.key_file",
+       .flag = "--tls-key",
+       .value = "FILE",
+       .meaning = "Key of --tls-cert, in PEM",
+       .take = configuration::text_in(options.tls_key),
+       .needs = {"tls.cert_file"}},
+      {.key = "tls.self_signed",
+       .flag = "--tls-self-signed",
+       .meaning =
+           "Speak TLS on --http with a certificate that is made once; clients need its fingerprint, or "
+           "trust tls.crt of --state-dir",
+       .take = configuration::on_off_in(options.tls_self_signed),
+       .needs = {"http.listen"},
+       .excludes = {"tls.cert_file"}},
+      {.key = "tls.names",
+       .flag = "--tls-name",
+       .value = "NAME",
+       .meaning =
+           "A name or address of this machine for the certificate of --tls-self-signed, beside its host "
+           "name and --http. Can be repeated",
+       .take = configuration::list_in(options.tls_names, check_name),
+       .needs = {"tls.self_signed"}},
+      {.key = "access.groups",
+       .flag = "--access-group",
+       .value = "GROUP=ROLE",
+       .meaning =
+           "Let members of this group use --http-socket with that role: viewer, submitter, operator or "
+           "admin. Can be repeated",
+       .take = groups_in(options.groups),
+       .needs = {"http.socket"}},
+      {.key = "access.audit_reads",
+       .flag = "--audit-reads",
+       .meaning = "Record in audit.jsonl what clients read, too",
+       .take = configuration::on_off_in(options.audit_reads)},
+  };
+}
+
+std::vector<Option> worker_options(Options& options) {
+  return {
+      {.key = "workers.listen",
+       .flag = "--workers",
+       .value = "ADDRESS",
+       .meaning =
+           "Address for workers: tcp://HOST:PORT for those with an allowed key (hpsearch keys), port 0 "
+           "selects a free port; or ipc:///PATH for the daemon's user and root",
+       .usual = "workers.sock in --state-dir",
+       .take = configuration::text_in(options.workers)},
+      {.key = "workers.advertise",
+       .flag = "--advertise",
+       .value = "HOST[:PORT]",
+       .meaning =
+           "Where workers of other machines reach the port of --workers, in invites and for queues, as "
+           "behind a Service of Kubernetes",
+       .usual = "the name of this machine",
+       .take = configuration::text_in(options.advertise)},
+      {.key = "workers.open",
+       .flag = "--workers-open",
+       .meaning = "Accept every worker that reaches the TCP port of --workers, without a key and without "
+                  "encryption",
+       .take = configuration::on_off_in(options.workers_open)},
+      {.key = "workers.lost_after",
+       .flag = "--lost-after",
+       .value = "SECONDS",
+       .meaning = "How long a worker may be silent before its trials run elsewhere",
+       .usual = "300",
+       .take = configuration::seconds_in(options.lost_after_seconds, 1, 1e7),
+       .change = Change::by_hang_up},
+      {.key = "workers.forget_after",
+       .flag = "--forget-after",
+       .value = "TIME",
+       .meaning =
+           "How long a lost worker is listed before it is forgotten and its key removed, such as 12h or "
+           "30d",
+       .usual = "7d",
+       .take = configuration::seconds_in(options.forget_after_seconds, 1, 1e9),
+       .change = Change::by_hang_up},
+  };
+}
+
+std::vector<Option> other_options(Options& options) {
+  return {
+      {.key = "checkpoints.root",
+       .flag = "--checkpoint-root",
+       .value = "DIR",
+       .meaning =
+           "Directory for checkpoints of experiments without checkpoint_storage, which this machine and "
+           "all workers have at the same path; each worker tries it when it connects",
+       .usual = "checkpoints in --state-dir",
+       .take = configuration::text_in(options.checkpoint_root)},
+      {.key = "limits.context",
+       .flag = "--context-limit",
+       .value = "MB",
+       .meaning = "Largest context of an experiment",
+       .usual = "95",
+       .take = configuration::integer_in(options.context_limit, 1, context::largest_limit_megabytes)},
+      {.key = "limits.kept",
+       .flag = "--kept-quota",
+       .value = "SIZE",
+       .meaning =
+           "Room for logs of attempts that have ended and for files that programs left in their working "
+           "directories, such as 500MiB or 20GiB; those of ended experiments are removed first",
+       .usual = "40GiB",
+       .take = configuration::bytes_in(options.kept_quota),
+       .change = Change::by_hang_up},
+      {.key = "limits.no_kept_files",
+       .flag = "--no-kept-files",
+       .meaning = "Leave files of programs on their workers; logs are kept",
+       .take = configuration::on_off_in(options.no_kept_files),
+       .change = Change::by_hang_up},
+      {.key = "metrics.listen",
+       .flag = "--metrics-listen",
+       .value = "[HOST:]PORT",
+       .meaning = "Also serve /metrics and /readyz at this address, to anyone who reaches it; without HOST: "
+                  "127.0.0.1",
+       .take = metrics_address_in(options.metrics_listen)},
+      {.key = "metrics.per_experiment",
+       .flag = "--metrics-per-experiment",
+       .value = "N",
+       .meaning =
+           "How many of the newest experiments that have not ended have metrics of their own; the others "
+           "are summed",
+       .usual = "50",
+       .take = configuration::integer_in(options.metrics_per_experiment, 0, 1000)},
+      {.key = "notifications.file",
+       .flag = "--notify",
+       .value = "FILE",
+       .meaning =
+           "Notify those in this file, by webhooks, Slack and mail, of searches that end, fail or pause "
+           "themselves, of new best results and of lost workers; SIGHUP reads the file again",
+       .take = configuration::text_in(options.notify, check_file),
+       .change = Change::by_hang_up},
+      {.key = "ui.web_root",
+       .flag = "--web-root",
+       .value = "DIR",
+       .meaning =
+           "Serve the pages in this directory instead of the built-in ones; for their development, and "
+           "only with --http on a loopback address",
+       .take = configuration::text_in(options.web_root, check_directory)},
+      {.key = "log.level",
+       .flag = "--log-level",
+       .value = "LEVEL",
+       .meaning = "Minimum log level: debug, info, warning or error",
+       .usual = "info",
+       .take = configuration::choice_in(options.log_level, {"debug", "info", "warning", "error"}),
+       .change = Change::by_hang_up},
+      {.key = "log.format",
+       .flag = "--log-format",
+       .value = "FORMAT",
+       .meaning =
+           "How lines of the log are written: text, json (one object each), or journald (with priorities)",
+       .usual = "journald if systemd's journal reads the log, else text",
+       .take = configuration::choice_in(options.log_format, {"text", "json", "journald"}),
+       .change = Change::by_hang_up},
+  };
+}
+
+/// Prints what a start would refuse in the files that the configuration names. False if there is something.
+bool check_files(const Options& options) {
+  const auto report = [](const std::string& problem) { std::cerr << "hpsearchd: " << problem << std::endl; };
+  bool is_right = true;
+  if (!options.notify.empty()) {
+    if (const auto receivers = read_receivers(options.notify); !receivers) {
+      report(receivers.error().message);
+      is_right = false;
+    }
+  }
+  if (!options.tls_cert.empty()) {
+    if (const auto identity = net::TlsIdentity::from_files(options.tls_cert, options.tls_key); !identity) {
+      report(identity.error().message);
+      is_right = false;
+    }
+  }
+  return is_right;
+}
+
+}  // namespace
+
+configuration::Program program_of(Options& options) {
+  configuration::Program program{"hpsearchd", {}};
+  for (const auto part : {state_options, http_options, worker_options, other_options}) {
+    for (Option& option : part(options)) {
+      program.options.push_back(std::move(option));
+    }
+  }
+  return program;
+}
+
+engine::Problems conflicts_of(const Options& options) {
+  const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
+  if (options.http.empty() || is_on_this_machine(options.http)) {
+    return {};
+  }
+  const std::string loopback =
+      "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
+  engine::Problems problems;
+  if (!options.web_root.empty()) {
+    problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
+  }
+  if (options.http_open) {
+    problems.push_back({"http.open", loopback + "everyone who reaches it can do everything", ""});
+  } else if (!has_tls && options.behind_proxy.empty()) {
+    problems.push_back(
+        {"http.listen",
+         "is \"" + options.http +
+             "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
+             "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)",
+         ""});
+  }
+  return problems;
+}
+
+std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
+  Options options;
+  const configuration::Program program = program_of(options);
+  CLI::App app("The hpsearch daemon: stores experiments, schedules their trials on workers, serves HTTP.",
+               program.name);
+  app.set_version_flag("--version", HPSEARCH_VERSION);
+  const configuration::Flags flags(app, program);
+  app.add_flag_callback(
+      "--describe-api",
+      [] {
+        std::cout << engine::compact_json(api_description()) << std::endl;
+        throw CLI::Success();
+      },
+      "Print the OpenAPI description of the HTTP API, and exit");
+  app.add_flag_callback(
+      "--describe-metrics",
+      [] {
+        std::cout << describe_metrics() << std::flush;
+        throw CLI::Success();
+      },
+      "Print what each metric of GET /metrics is, as a table in Markdown, and exit");
+  app.footer(
+      "Exit codes: 0 success, 1 failure, 2 wrong arguments or configuration, 4 the state directory is in "
+      "use, 74 "
+      "disk or store failed.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? Exit::ok : Exit::usage;
+  }
+  options.command_line = flags.taken();
+  auto settled =
+      configuration::settle(program, options.command_line, [&options] { return conflicts_of(options); });
+  if (const int* code = std::get_if<int>(&settled)) {
+    return static_cast<Exit>(*code);
+  }
+  auto& reading = std::get<configuration::Reading>(settled);
+  if (options.state_dir.empty()) {
+    const auto home = files::StateHome::of_environment();
+    if (!home) {
+      std::cerr << "hpsearchd: " << home.error().message << std::endl;
+      return Exit::usage;
+    }
+    options.state_dir = home->daemon().string();
+    reading.values["state.directory"] = {{options.state_dir}, {}};
+  }
+  if (options.command_line.wish == configuration::CommandLine::Wish::check && !check_files(options)) {
+    return Exit::usage;
+  }
+  if (configuration::answers(program, options.command_line, reading)) {
+    return Exit::ok;
+  }
+  options.given = std::move(reading.values);
+  return options;
+}
+
+ReloadedOptions reload(const Options& running) {
+  Options read;
+  const configuration::Program program = program_of(read);
+  ReloadedOptions out{running,
+                      configuration::read_again(program, running.command_line, running.given,
+                                                [&read] { return conflicts_of(read); }),
+                      {}};
+  out.sentences = configuration::sentences_of(program, out.reread);
+  if (out.reread.problems.empty()) {
+    Options changed;
+    static_cast<void>(configuration::store(program_of(changed), out.reread.values));
+    changed.state_dir = running.state_dir;
+    changed.command_line = running.command_line;
+    changed.given = out.reread.values;
+    out.options = std::move(changed);
+  }
+  return out;
+}
+
+}  // namespace hpsearch::daemon
