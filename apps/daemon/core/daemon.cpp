@@ -26,6 +26,7 @@
 #include "daemon/alloc/allocator.hpp"
 #include "daemon/blobs/checkpoint_remover.hpp"
 #include "daemon/blobs/checkpoint_root.hpp"
+#include "daemon/blobs/checkpoint_space.hpp"
 #include "daemon/blobs/contexts.hpp"
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/log_places.hpp"
@@ -363,6 +364,7 @@ class Daemon {
     if (!checkpoint_root) {
       return checkpoint_root.error();
     }
+    checkpoint_space_.emplace(loop_, *checkpoint_root);
     WorkerSessions::Settings settings{
         .checkpoint_root = *std::move(checkpoint_root),
         .new_http_key = new_secret,
@@ -503,6 +505,7 @@ class Daemon {
                             .contexts = &*contexts_,
                             .kept = &*kept_,
                             .remover = &*remover_,
+                            .checkpoint_space = &*checkpoint_space_,
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
@@ -511,6 +514,7 @@ class Daemon {
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
                             .invites = invites_ ? &*invites_ : nullptr,
+                            .tls = tls_,
                             .advertised = options_.advertise,
                             .allocator = &*allocator_,
                             .pages = &pages_,
@@ -604,7 +608,7 @@ class Daemon {
     net::log(Level::info, "serves metrics on " + metrics_->address());
     if (!is_on_this_machine(metrics_->address())) {
       net::log(Level::warning, "--metrics-listen: anyone who reaches " + metrics_->address() +
-                                   " can read the metrics, with names of workspaces and pools");
+                                   " can read the metrics, with names of workspaces, owners and pools");
     }
     return Done{};
   }
@@ -922,6 +926,7 @@ class Daemon {
   net::Watch context_clock_;
   std::optional<KeptStore> kept_;
   std::optional<CheckpointRemover> remover_;
+  std::optional<CheckpointSpace> checkpoint_space_;
   std::optional<LostWorkers> lost_workers_;
   std::optional<Allocator> allocator_;
   std::optional<StorageWatch> storage_;
