@@ -77,11 +77,11 @@ TEST_F(DaemonMetrics, WorkersAreCountedByVersionAndAttemptsOnHoldAreCounted) {
   ScriptedWorker old(daemon_, "old");
   proto::Hello hello = old.greeting();
   hello.version = "0.1.0";
-  hello.held = {{{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
-                  engine::LeaseId(500)},
-                 false,
-                 3,
-                 engine::Lsn(0)}};
+  hello.held = {
+      {{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1), engine::LeaseId(500)},
+       false,
+       3,
+       engine::Lsn(0)}};
   old.send(hello);
   old.wait_for<proto::Welcome>();
   ScriptedWorker other(daemon_, "new");
@@ -98,14 +98,16 @@ TEST_F(DaemonMetrics, DevicesAreCountedOnceHoweverManySlotsTheyHave) {
   worker.slots = 3;
   proto::Hello hello = worker.greeting();
   hello.slot_kind = "gpu";
-  hello.devices = {{"GPU-a", "NVIDIA H200", 0, 1000}, {"GPU-a", "NVIDIA H200", 0, 1000},
+  hello.devices = {{"GPU-a", "NVIDIA H200", 0, 1000},
+                   {"GPU-a", "NVIDIA H200", 0, 1000},
                    {"GPU-b", "NVIDIA H200", 1, 1000}};
   hello.troubles = {{engine::SlotIndex(2), "Xid 79"}};
   worker.send(hello);
   worker.wait_for<proto::Welcome>();
-  expect_lines(page(), {R"(hpsearch_devices{state="working",kind="gpu"} 1)",
-                        R"(hpsearch_devices{state="broken",kind="gpu"} 1)",
-                        R"(hpsearch_device_memory_bytes{kind="gpu"} 2000)", "hpsearch_slots_withdrawn_total 1"});
+  expect_lines(page(),
+               {R"(hpsearch_devices{state="working",kind="gpu"} 1)",
+                R"(hpsearch_devices{state="broken",kind="gpu"} 1)",
+                R"(hpsearch_device_memory_bytes{kind="gpu"} 2000)", "hpsearch_slots_withdrawn_total 1"});
   EXPECT_EQ(page().find("hpsearch_device_busy_ratio{"), std::string::npos) << "it was not measured yet";
   proto::Progress progress;
   progress.key = {engine::ExperimentId(1), engine::TrialNumber(0), engine::AttemptNumber(1),
@@ -115,9 +117,8 @@ TEST_F(DaemonMetrics, DevicesAreCountedOnceHoweverManySlotsTheyHave) {
   beat.progress = {progress};
   beat.troubles = hello.troubles;
   worker.send(beat);
-  daemon_.pump_until([&] {
-    return page().find(R"(hpsearch_device_busy_ratio{kind="gpu"} 0.25)") != std::string::npos;
-  });
+  daemon_.pump_until(
+      [&] { return page().find(R"(hpsearch_device_busy_ratio{kind="gpu"} 0.25)") != std::string::npos; });
 }
 
 TEST_F(DaemonMetrics, ValuesThatAreNotKnownHaveNoSample) {
