@@ -34,6 +34,7 @@
 #include "daemon/core/backups.hpp"
 #include "daemon/core/ownership_watch.hpp"
 #include "daemon/core/runtime.hpp"
+#include "daemon/core/scheduled_backups.hpp"
 #include "daemon/core/state_directory.hpp"
 #include "daemon/core/storage_watch.hpp"
 #include "daemon/http/http_routes.hpp"
@@ -290,6 +291,12 @@ class Daemon {
     return Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6));
   }
 
+  [[nodiscard]] BackupPlan backup_plan() const {
+    return {options_.backup_to,
+            Duration::micros(static_cast<std::int64_t>(options_.backup_every_seconds * 1e6)),
+            options_.backup_keep, options_.backup_key_file};
+  }
+
   [[nodiscard]] KeptStore::Limits kept_limits() const {
     return {options_.kept_quota, !options_.no_kept_files};
   }
@@ -405,6 +412,7 @@ class Daemon {
   /// Opens the stores of contexts, logs and files, and of copies of the events.
   Status open_kept_files() {
     backups_.emplace(*runtime_, *store_, directory_->path());
+    scheduled_backups_.emplace(*runtime_, loop_, *backups_, directory_->path(), backup_plan());
     context_writer_.emplace(loop_, 1);
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
                       [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
@@ -502,6 +510,7 @@ class Daemon {
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
                             .backups = &*backups_,
+                            .scheduled_backups = &*scheduled_backups_,
                             .contexts = &*contexts_,
                             .kept = &*kept_,
                             .remover = &*remover_,
@@ -737,6 +746,7 @@ class Daemon {
       runtime_->set_patience(patience());
       lost_workers_->forget_after(forget_after());
       kept_->limit_to(kept_limits());
+      scheduled_backups_->follow(backup_plan());
       net::log(Level::info,
                said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
       if (!said.need_restart.empty()) {
@@ -887,6 +897,7 @@ class Daemon {
     }
     sessions_->stop();
     allocator_->stop();
+    scheduled_backups_->stop();
     runtime_->stop();
     const engine::Instant limit = loop_.now() + drain_patience;
     draining_ = loop_.every(drain_look_every, [this, limit] {
@@ -921,6 +932,7 @@ class Daemon {
   std::optional<AuditQueue> audit_;
   std::optional<WorkerJoins> joins_;
   std::optional<Backups> backups_;
+  std::optional<ScheduledBackups> scheduled_backups_;
   std::optional<Contexts> contexts_;
   std::optional<net::Background> context_writer_;
   net::Watch context_clock_;

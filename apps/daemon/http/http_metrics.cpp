@@ -6,6 +6,7 @@
 #include "daemon/blobs/checkpoint_remover.hpp"
 #include "daemon/blobs/checkpoint_space.hpp"
 #include "daemon/core/audit_queue.hpp"
+#include "daemon/core/scheduled_backups.hpp"
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/proto/api/daemon.hpp"
 
@@ -28,6 +29,7 @@ MetricsSources sources_of(const RequestContext& context) {
   if (about.backups != nullptr && about.backups->last_good()) {
     sources.backup_age = now - *about.backups->last_good();
   }
+  sources.backup_failures = about.scheduled_backups == nullptr ? 0 : about.scheduled_backups->failures();
   if (about.tls) {
     sources.certificate_left = engine::Duration::seconds(about.tls->valid_for().count());
   }

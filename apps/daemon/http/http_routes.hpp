@@ -29,19 +29,21 @@ class AuditQueue;
 class CheckpointRemover;
 class CheckpointSpace;
 class Invites;
+class ScheduledBackups;
 
 /// The parts of the daemon that HTTP answers describe.
 struct AboutDaemon {
   std::string version;
   std::string state_dir;
   engine::Instant started;
-  Backups* backups = nullptr;                         ///< Null if the store is not in a file.
-  Contexts* contexts = nullptr;                       ///< Null if only the store is kept.
-  KeptStore* kept = nullptr;                          ///< Null likewise.
-  CheckpointRemover* remover = nullptr;               ///< Null likewise.
-  const CheckpointSpace* checkpoint_space = nullptr;  ///< Null likewise.
-  net::Background* checks = nullptr;                  ///< Where submissions are checked; must be set.
-  Authentication* authentication = nullptr;           ///< Must be set.
+  Backups* backups = nullptr;                           ///< Null if the store is not in a file.
+  const ScheduledBackups* scheduled_backups = nullptr;  ///< Null likewise.
+  Contexts* contexts = nullptr;                         ///< Null if only the store is kept.
+  KeptStore* kept = nullptr;                            ///< Null likewise.
+  CheckpointRemover* remover = nullptr;                 ///< Null likewise.
+  const CheckpointSpace* checkpoint_space = nullptr;    ///< Null likewise.
+  net::Background* checks = nullptr;                    ///< Where submissions are checked; must be set.
+  Authentication* authentication = nullptr;             ///< Must be set.
   const SealedSecrets* secrets = nullptr;  ///< Null if configurations are stored with plain secrets.
   AuditQueue* audit = nullptr;             ///< Null: changes by callers are not recorded.
   bool audits_reads = false;               ///< Reads are recorded, too.

@@ -44,8 +44,8 @@ void add_seconds(PrometheusText& text, std::string_view name, std::string_view h
   }
 }
 
-void add_store(PrometheusText& text, const Runtime* runtime,
-               const std::optional<engine::Duration>& backup_age) {
+void add_store(PrometheusText& text, const MetricsSources& sources) {
+  const Runtime* const runtime = sources.runtime;
   const Committer::Counters store = runtime == nullptr ? Committer::Counters{} : runtime->store_counters();
   text.family("store_commit_seconds", histogram, "Time of one commit of the store, its disk sync included.");
   text.sample(store.commit_seconds);
@@ -68,9 +68,9 @@ void add_store(PrometheusText& text, const Runtime* runtime,
   text.gauge("recovery_seconds", "How long the daemon read its store when it started.",
              runtime == nullptr ? 0 : runtime->recovery_seconds());
   add_seconds(text, "backup_age_seconds",
-              "Age of the newest backup that was made and checked by hpsearch store backup; no sample if "
-              "there is none.",
-              backup_age);
+              "Age of the newest backup that was made and checked; no sample if there is none.",
+              sources.backup_age);
+  text.counter("backup_failures_total", "Scheduled backups that failed.", as_number(sources.backup_failures));
 }
 
 void add_access(PrometheusText& text, const MetricsSources& sources) {
@@ -152,7 +152,7 @@ PrometheusText daemon_metrics(const MetricsSources& sources, PrometheusText::For
       sources.runtime == nullptr ? WorkspaceNames() : WorkspaceNames(sources.runtime->engine().workspaces());
   add_search_metrics(text, sources.runtime, pools, workspaces, sources.named_experiments);
   add_quota_metrics(text, sources.runtime, workspaces);
-  add_store(text, sources.runtime, sources.backup_age);
+  add_store(text, sources);
   add_checkpoint_storage(text, sources);
   add_worker_metrics(text, sources.runtime, sources.sessions, pools);
   add_device_metrics(text, sources.runtime, sources.sessions);

@@ -22,6 +22,7 @@ struct MetricsSources {
   net::LoopLag* lag = nullptr;                           ///< Its longest turn is read.
   std::size_t subscribers = 0;                           ///< Number of open event streams.
   std::optional<engine::Duration> backup_age{};          ///< Age of the newest good backup.
+  std::uint64_t backup_failures = 0;                     ///< Scheduled backups that failed.
   std::optional<engine::Duration> certificate_left{};    ///< Until the TLS certificate expires.
   std::optional<engine::Duration> token_left{};          ///< Until the next token expires.
   std::uint64_t audit_failures = 0;                      ///< Entries of the audit log that were not written.
