@@ -36,8 +36,8 @@ constexpr std::string_view unfinished_ending = ".unfinished";
 /// "hpsearch-0123456789abcdef-": so backups of several stores can be in one directory.
 std::string prefix_of(std::uint64_t store) {
   std::array<char, 32> text{};
-  static_cast<void>(std::snprintf(text.data(), text.size(), "hpsearch-%016llx-",
-                                  static_cast<unsigned long long>(store)));
+  static_cast<void>(
+      std::snprintf(text.data(), text.size(), "hpsearch-%016llx-", static_cast<unsigned long long>(store)));
   return text.data();
 }
 
@@ -76,8 +76,7 @@ std::vector<std::string> backups_in(const std::string& directory, const std::str
 /// Removes what interrupted backups and removals have left.
 void remove_remains(const std::string& directory, const std::string& prefix) {
   for (const std::string& name : kernel_files().names_in(directory)) {
-    if (!name.starts_with(prefix) ||
-        !(name.ends_with(removed_ending) || name.ends_with(unfinished_ending))) {
+    if (!name.starts_with(prefix) || !(name.ends_with(removed_ending) || name.ends_with(unfinished_ending))) {
       continue;
     }
     std::error_code failed;
@@ -224,10 +223,11 @@ void ScheduledBackups::begin_if_due() {
 }
 
 void ScheduledBackups::write(const std::string& copy) {
-  disk_.run([this, job = Job{plan_, state_directory_, prefix_of(runtime_.cluster()), copy, begun_, stopped_}] {
-    const Result<std::string> outcome = job.run();
-    return [this, copy = job.copy, outcome] { end(copy, outcome); };
-  });
+  disk_.run(
+      [this, job = Job{plan_, state_directory_, prefix_of(runtime_.cluster()), copy, begun_, stopped_}] {
+        const Result<std::string> outcome = job.run();
+        return [this, copy = job.copy, outcome] { end(copy, outcome); };
+      });
 }
 
 void ScheduledBackups::end(const std::optional<std::string>& copy, const Result<std::string>& outcome) {
@@ -236,7 +236,8 @@ void ScheduledBackups::end(const std::optional<std::string>& copy, const Result<
     const Status concluded =
         backups_.conclude(*copy, outcome ? Backups::Became::backup : Backups::Became::nothing);
     if (outcome && !concluded) {
-      net::log(net::Level::warning, "the backup " + *outcome + " does not count: " + concluded.error().message);
+      net::log(net::Level::warning,
+               "the backup " + *outcome + " does not count: " + concluded.error().message);
     }
   }
   if (outcome) {
