@@ -127,15 +127,16 @@ TEST_F(DaemonMetrics, ValuesThatAreNotKnownHaveNoSample) {
                            "hpsearch_checkpoint_free_bytes ", "hpsearch_backup_age_seconds "}) {
     EXPECT_EQ(text.find("\n" + std::string(name)), std::string::npos) << name;
   }
-  expect_lines(daemon_metrics({.certificate_left = engine::Duration::seconds(-5),
+  expect_lines(daemon_metrics({.backup_failures = 3,
+                               .certificate_left = engine::Duration::seconds(-5),
                                .token_left = engine::Duration::seconds(60),
                                .audit_failures = 2,
                                .checkpoint_free_bytes = 0,
                                .undeleted_checkpoints = 4})
                    .take(),
-               {"hpsearch_certificate_remaining_seconds -5", "hpsearch_token_remaining_seconds 60",
-                "hpsearch_audit_write_failures_total 2", "hpsearch_checkpoint_free_bytes 0",
-                "hpsearch_checkpoints_undeleted 4"});
+               {"hpsearch_backup_failures_total 3", "hpsearch_certificate_remaining_seconds -5",
+                "hpsearch_token_remaining_seconds 60", "hpsearch_audit_write_failures_total 2",
+                "hpsearch_checkpoint_free_bytes 0", "hpsearch_checkpoints_undeleted 4"});
 }
 
 }  // namespace
