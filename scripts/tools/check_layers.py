@@ -39,7 +39,7 @@ ROOMS = {
     "apps/daemon/notifications": ({"engine", "proto", "io/net", "jobs/yaml"}, r"sodium\.h", False),
     "apps/daemon/backup": ({"engine", "proto", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon": ({"engine", "searchers", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit",
-                     "apps/daemon/notifications"} | JOBS | PROTO | IO, r"CLI/|zlib\.h", False),
+                     "apps/daemon/backup", "apps/daemon/notifications"} | JOBS | PROTO | IO, r"CLI/|zlib\.h", False),
     "apps/cli/surrogates": ({"engine", "proto"}, r"Eigen/", True),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.

@@ -233,6 +233,11 @@ int store_restore(const StoreOptions& options, const Output& output) {
   if (!store) {
     return output.fail(store.failure());
   }
+  if (options.upto && *options.upto > (*store)->last_lsn().number()) {
+    return output.fail(usage_failure("--upto is " + std::to_string(*options.upto) + "; the last event of " +
+                                     place->file.string() + " is " +
+                                     std::to_string((*store)->last_lsn().number())));
+  }
   const auto keys = keys_to_restore(*place, options);
   if (!keys) {
     return output.fail(keys.failure());
@@ -241,7 +246,9 @@ int store_restore(const StoreOptions& options, const Output& output) {
   if (!to) {
     return output.fail(to.failure());
   }
-  const auto copied = daemon::salvage(**store, *to, wall_clock_now());
+  const auto copied =
+      daemon::salvage(**store, *to, wall_clock_now(),
+                      options.upto ? std::optional(engine::Lsn(*options.upto)) : std::nullopt);
   if (!copied) {
     return output.fail(failure_of(copied.error()));
   }

@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 
 #include "cli/verbs/argument_checks.hpp"
 #include "cli/verbs/verb_groups.hpp"
@@ -33,9 +35,13 @@ void add_store_verbs(VerbBuilder& build) {
   add_keys(add_verb("backup", "Copy all that a restore needs, in use or not, and check the copy",
                     store_backup, "Directory to create"),
            "Leave the keys out; workers and clients need new ones after a restore");
-  add_keys(add_verb("restore", "Create a state directory from a backup", store_restore,
-                    "State directory to create"),
-           "Leave the keys sealed; workers and clients need new ones");
+  CLI::App& restore = add_verb("restore", "Create a state directory from a backup", store_restore,
+                               "State directory to create");
+  add_keys(restore, "Leave the keys sealed; workers and clients need new ones");
+  restore
+      .add_option("--upto", build.given.store.upto,
+                  "Number of the last event to restore (hpsearch store export prints them); default: all")
+      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
   add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
            "State directory to create");
   add_verb("export", "Print every event as a line of JSON", store_export, nullptr);

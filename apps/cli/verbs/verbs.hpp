@@ -283,6 +283,8 @@ struct StoreOptions {
   std::string store;
   std::string to;  ///< The path of the new store or backup; not for verify and export.
 
+  std::optional<std::uint64_t> upto{};  ///< For restore: the last event; nothing: all events.
+
   // For backup and restore: what seals the keys, or that they are left out.
   std::string key_file;
   bool passphrase = false;  ///< Ask for a passphrase.

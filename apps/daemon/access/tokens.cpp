@@ -119,6 +119,17 @@ std::vector<TokenRecord> Tokens::list(Instant now) const {
   return valid;
 }
 
+std::optional<Instant> Tokens::next_expiry(Instant now) const {
+  const std::scoped_lock lock(reading_);
+  std::optional<Instant> next;
+  for (const TokenRecord& one : all_) {
+    if (one.expires != 0 && !has_expired(one, now) && (!next || one.expires < next->micros())) {
+      next = Instant::from_micros(one.expires);
+    }
+  }
+  return next;
+}
+
 Result<Tokens::Made> Tokens::create(const std::string& name, Role role, std::optional<Duration> life,
                                     const std::string& creator, Instant now, const Scope& scope,
                                     const std::string& unix_user) {

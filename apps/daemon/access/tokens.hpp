@@ -79,6 +79,9 @@ class Tokens {
 
   [[nodiscard]] std::vector<TokenRecord> list(engine::Instant now) const;
 
+  /// When the next of them expires; null: none does.
+  [[nodiscard]] std::optional<engine::Instant> next_expiry(engine::Instant now) const;
+
   struct Made {
     TokenRecord record;
     std::string text;  ///< The token. It cannot be read again.

@@ -45,6 +45,7 @@ void AuditQueue::write_next() {
       writing_ = false;
       problem_ = written ? "" : written.error().message;
       failed_at_ = written ? engine::Instant() : loop_.now();
+      failures_ += written ? 0 : group->entries.size();
       write_next();
       for (const Then& then : group->then) {
         then(written);

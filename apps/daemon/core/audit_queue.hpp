@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -39,6 +40,8 @@ class AuditQueue {
   /// Why nothing can be written now; "" = it can. After a failure, one change per tried_again_after tries
   /// again.
   [[nodiscard]] std::string why_not(engine::Instant now) const;
+  /// Entries that could not be written since the start; refusals are not among them.
+  [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
 
  private:
   void write_next();
@@ -49,6 +52,7 @@ class AuditQueue {
   bool writing_ = false;
   std::string problem_;
   engine::Instant failed_at_;
+  std::uint64_t failures_ = 0;
   RefusalLog refusals_;
   net::Background disk_;
 };

@@ -22,6 +22,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
+constexpr engine::Duration longest_use = engine::Duration::seconds(3'600);
 // 4 MiB: a commit waits for at most this much.
 constexpr int pages_per_step = 1'024;
 
@@ -131,6 +132,10 @@ void Backups::drop_copy() noexcept {
     kernel_files().remove(copy_->path);
     copy_.reset();
   }
+}
+
+bool Backups::in_use() const {
+  return making_ || (copy_ && runtime_.now() - copy_->made < longest_use);
 }
 
 Status Backups::conclude(const std::string& path, Became became) {

@@ -33,6 +33,10 @@ class Backups {
   /// Removes the copy. not_found: it is not the last copy that was made.
   engine::Status conclude(const std::string& path, Became became);
 
+  /// Whether a copy is being made, or one was made in the last hour that has no result yet: another one would
+  /// remove it.
+  [[nodiscard]] bool in_use() const;
+
   /// When the last copy was made that became a backup, or a backup of the stopped daemon's store. Null: there
   /// is none.
   [[nodiscard]] std::optional<engine::Instant> last_good() const noexcept { return last_good_; }

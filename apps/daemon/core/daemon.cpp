@@ -26,6 +26,7 @@
 #include "daemon/alloc/allocator.hpp"
 #include "daemon/blobs/checkpoint_remover.hpp"
 #include "daemon/blobs/checkpoint_root.hpp"
+#include "daemon/blobs/checkpoint_space.hpp"
 #include "daemon/blobs/contexts.hpp"
 #include "daemon/blobs/kept_store.hpp"
 #include "daemon/blobs/log_places.hpp"
@@ -33,6 +34,7 @@
 #include "daemon/core/backups.hpp"
 #include "daemon/core/ownership_watch.hpp"
 #include "daemon/core/runtime.hpp"
+#include "daemon/core/scheduled_backups.hpp"
 #include "daemon/core/state_directory.hpp"
 #include "daemon/core/storage_watch.hpp"
 #include "daemon/http/http_routes.hpp"
@@ -289,6 +291,12 @@ class Daemon {
     return Duration::micros(static_cast<std::int64_t>(options_.forget_after_seconds * 1e6));
   }
 
+  [[nodiscard]] BackupPlan backup_plan() const {
+    return {options_.backup_to,
+            Duration::micros(static_cast<std::int64_t>(options_.backup_every_seconds * 1e6)),
+            options_.backup_keep, options_.backup_key_file};
+  }
+
   [[nodiscard]] KeptStore::Limits kept_limits() const {
     return {options_.kept_quota, !options_.no_kept_files};
   }
@@ -363,6 +371,7 @@ class Daemon {
     if (!checkpoint_root) {
       return checkpoint_root.error();
     }
+    checkpoint_space_.emplace(loop_, *checkpoint_root);
     WorkerSessions::Settings settings{
         .checkpoint_root = *std::move(checkpoint_root),
         .new_http_key = new_secret,
@@ -403,6 +412,7 @@ class Daemon {
   /// Opens the stores of contexts, logs and files, and of copies of the events.
   Status open_kept_files() {
     backups_.emplace(*runtime_, *store_, directory_->path());
+    scheduled_backups_.emplace(*runtime_, loop_, *backups_, directory_->path(), backup_plan());
     context_writer_.emplace(loop_, 1);
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
                       [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
@@ -500,9 +510,11 @@ class Daemon {
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
                             .backups = &*backups_,
+                            .scheduled_backups = &*scheduled_backups_,
                             .contexts = &*contexts_,
                             .kept = &*kept_,
                             .remover = &*remover_,
+                            .checkpoint_space = &*checkpoint_space_,
                             .checks = &checks_,
                             .authentication = &*authentication_,
                             .secrets = &*secrets_,
@@ -511,6 +523,7 @@ class Daemon {
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
                             .invites = invites_ ? &*invites_ : nullptr,
+                            .tls = tls_,
                             .advertised = options_.advertise,
                             .allocator = &*allocator_,
                             .pages = &pages_,
@@ -604,7 +617,7 @@ class Daemon {
     net::log(Level::info, "serves metrics on " + metrics_->address());
     if (!is_on_this_machine(metrics_->address())) {
       net::log(Level::warning, "--metrics-listen: anyone who reaches " + metrics_->address() +
-                                   " can read the metrics, with names of workspaces and pools");
+                                   " can read the metrics, with names of workspaces, owners and pools");
     }
     return Done{};
   }
@@ -733,6 +746,7 @@ class Daemon {
       runtime_->set_patience(patience());
       lost_workers_->forget_after(forget_after());
       kept_->limit_to(kept_limits());
+      scheduled_backups_->follow(backup_plan());
       net::log(Level::info,
                said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
       if (!said.need_restart.empty()) {
@@ -883,6 +897,7 @@ class Daemon {
     }
     sessions_->stop();
     allocator_->stop();
+    scheduled_backups_->stop();
     runtime_->stop();
     const engine::Instant limit = loop_.now() + drain_patience;
     draining_ = loop_.every(drain_look_every, [this, limit] {
@@ -917,11 +932,13 @@ class Daemon {
   std::optional<AuditQueue> audit_;
   std::optional<WorkerJoins> joins_;
   std::optional<Backups> backups_;
+  std::optional<ScheduledBackups> scheduled_backups_;
   std::optional<Contexts> contexts_;
   std::optional<net::Background> context_writer_;
   net::Watch context_clock_;
   std::optional<KeptStore> kept_;
   std::optional<CheckpointRemover> remover_;
+  std::optional<CheckpointSpace> checkpoint_space_;
   std::optional<LostWorkers> lost_workers_;
   std::optional<Allocator> allocator_;
   std::optional<StorageWatch> storage_;

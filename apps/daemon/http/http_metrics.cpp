@@ -3,6 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "daemon/blobs/checkpoint_remover.hpp"
+#include "daemon/blobs/checkpoint_space.hpp"
+#include "daemon/core/audit_queue.hpp"
+#include "daemon/core/scheduled_backups.hpp"
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/proto/api/daemon.hpp"
 
@@ -10,21 +14,47 @@ namespace hpsearch::daemon {
 
 using engine::Value;
 
-net::HttpResponse metrics_now(const RequestContext& context, const net::HttpRequest& request) {
-  const auto format = proto::PrometheusText::format_for(request.header("Accept"));
-  MetricsSources sources{.version = context.about.version,
+namespace {
+
+MetricsSources sources_of(const RequestContext& context) {
+  const AboutDaemon& about = context.about;
+  const engine::Instant now = context.runtime.now();
+  MetricsSources sources{.version = about.version,
                          .runtime = &context.runtime,
                          .sessions = &context.sessions,
                          .http = &context.http_counts,
-                         .lag = context.about.lag,
+                         .lag = about.lag,
                          .subscribers = context.streams->open.count(),
-                         .named_experiments = context.about.named_experiments};
-  if (context.about.backups != nullptr && context.about.backups->last_good()) {
-    sources.backup_age = context.runtime.now() - *context.about.backups->last_good();
+                         .named_experiments = about.named_experiments};
+  if (about.backups != nullptr && about.backups->last_good()) {
+    sources.backup_age = now - *about.backups->last_good();
   }
+  sources.backup_failures = about.scheduled_backups == nullptr ? 0 : about.scheduled_backups->failures();
+  if (about.tls) {
+    sources.certificate_left = engine::Duration::seconds(about.tls->valid_for().count());
+  }
+  if (const auto expiry = about.tokens == nullptr ? std::nullopt : about.tokens->next_expiry(now)) {
+    sources.token_left = *expiry - now;
+  }
+  sources.audit_failures = about.audit == nullptr ? 0 : about.audit->failures();
+  if (about.checkpoint_space != nullptr) {
+    sources.checkpoint_free_bytes = about.checkpoint_space->free();
+  }
+  if (about.remover != nullptr) {
+    for (const auto& [experiment, left] : about.remover->left()) {
+      sources.undeleted_checkpoints += left.paths.size();
+    }
+  }
+  return sources;
+}
+
+}  // namespace
+
+net::HttpResponse metrics_now(const RequestContext& context, const net::HttpRequest& request) {
+  const auto format = proto::PrometheusText::format_for(request.header("Accept"));
   net::HttpResponse response;
   response.content_type = proto::PrometheusText::content_type(format);
-  response.body = daemon_metrics(sources, format).take();
+  response.body = daemon_metrics(sources_of(context), format).take();
   return response;
 }
 

@@ -27,28 +27,33 @@ inline constexpr std::string_view yaml_type = "application/yaml";
 class Allocator;
 class AuditQueue;
 class CheckpointRemover;
+class CheckpointSpace;
 class Invites;
+class ScheduledBackups;
 
 /// The parts of the daemon that HTTP answers describe.
 struct AboutDaemon {
   std::string version;
   std::string state_dir;
   engine::Instant started;
-  Backups* backups = nullptr;                ///< Null if the store is not in a file.
-  Contexts* contexts = nullptr;              ///< Null if only the store is kept.
-  KeptStore* kept = nullptr;                 ///< Null likewise.
-  CheckpointRemover* remover = nullptr;      ///< Null likewise.
-  net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
-  Authentication* authentication = nullptr;  ///< Must be set.
-  const SealedSecrets* secrets = nullptr;    ///< Null if configurations are stored with plain secrets.
-  AuditQueue* audit = nullptr;               ///< Null: changes by callers are not recorded.
-  bool audits_reads = false;                 ///< Reads are recorded, too.
-  Sessions* sessions = nullptr;              ///< Null: browsers cannot sign in.
-  Tokens* tokens = nullptr;                  ///< Null if there are no files.
-  Invites* invites = nullptr;                ///< Null if workers need no keys.
-  std::string advertised{};                  ///< Address for workers of others, if an operator has set one.
-  Allocator* allocator = nullptr;            ///< Null: the daemon asks no other scheduler for allocations.
-  const Pages* pages = nullptr;              ///< Null: the files embedded in the program.
+  Backups* backups = nullptr;                           ///< Null if the store is not in a file.
+  const ScheduledBackups* scheduled_backups = nullptr;  ///< Null likewise.
+  Contexts* contexts = nullptr;                         ///< Null if only the store is kept.
+  KeptStore* kept = nullptr;                            ///< Null likewise.
+  CheckpointRemover* remover = nullptr;                 ///< Null likewise.
+  const CheckpointSpace* checkpoint_space = nullptr;    ///< Null likewise.
+  net::Background* checks = nullptr;                    ///< Where submissions are checked; must be set.
+  Authentication* authentication = nullptr;             ///< Must be set.
+  const SealedSecrets* secrets = nullptr;  ///< Null if configurations are stored with plain secrets.
+  AuditQueue* audit = nullptr;             ///< Null: changes by callers are not recorded.
+  bool audits_reads = false;               ///< Reads are recorded, too.
+  Sessions* sessions = nullptr;            ///< Null: browsers cannot sign in.
+  Tokens* tokens = nullptr;                ///< Null if there are no files.
+  Invites* invites = nullptr;              ///< Null if workers need no keys.
+  std::optional<net::TlsIdentity> tls{};   ///< The certificate of the TCP port for clients, if it has one.
+  std::string advertised{};                ///< Address for workers of others, if an operator has set one.
+  Allocator* allocator = nullptr;          ///< Null: the daemon asks no other scheduler for allocations.
+  const Pages* pages = nullptr;            ///< Null: the files embedded in the program.
   /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:
   /// not possible.
   std::function<engine::Result<std::string>()> open_http_port{};

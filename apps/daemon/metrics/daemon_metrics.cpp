@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/metrics/device_metrics.hpp"
 #include "daemon/metrics/process_metrics.hpp"
+#include "daemon/metrics/quota_metrics.hpp"
 #include "daemon/metrics/search_metrics.hpp"
 #include "daemon/metrics/worker_metrics.hpp"
 #include "hpsearch/io/net/log.hpp"
@@ -33,8 +35,17 @@ double as_number(std::uint64_t number) {
   return static_cast<double>(number);
 }
 
-void add_store(PrometheusText& text, const Runtime* runtime,
-               const std::optional<engine::Duration>& backup_age) {
+/// A gauge without a sample if there is no value.
+void add_seconds(PrometheusText& text, std::string_view name, std::string_view help,
+                 const std::optional<engine::Duration>& value) {
+  text.family(name, gauge, help);
+  if (value) {
+    text.sample(value->in_seconds());
+  }
+}
+
+void add_store(PrometheusText& text, const MetricsSources& sources) {
+  const Runtime* const runtime = sources.runtime;
   const Committer::Counters store = runtime == nullptr ? Committer::Counters{} : runtime->store_counters();
   text.family("store_commit_seconds", histogram, "Time of one commit of the store, its disk sync included.");
   text.sample(store.commit_seconds);
@@ -56,12 +67,35 @@ void add_store(PrometheusText& text, const Runtime* runtime,
   text.gauge("store_wal_bytes", "Size of its write-ahead log.", as_number(storage.wal_bytes));
   text.gauge("recovery_seconds", "How long the daemon read its store when it started.",
              runtime == nullptr ? 0 : runtime->recovery_seconds());
-  text.family("backup_age_seconds", gauge,
-              "Age of the newest backup that was made and checked by hpsearch store backup; no sample if "
-              "there is none.");
-  if (backup_age) {
-    text.sample(backup_age->in_seconds());
+  add_seconds(text, "backup_age_seconds",
+              "Age of the newest backup that was made and checked; no sample if there is none.",
+              sources.backup_age);
+  text.counter("backup_failures_total", "Scheduled backups that failed.", as_number(sources.backup_failures));
+}
+
+void add_access(PrometheusText& text, const MetricsSources& sources) {
+  add_seconds(text, "certificate_remaining_seconds",
+              "Time until the TLS certificate of the HTTP port expires, negative afterwards; no sample "
+              "without TLS.",
+              sources.certificate_left);
+  add_seconds(text, "token_remaining_seconds", "Time until the next token expires; no sample if none does.",
+              sources.token_left);
+  text.counter(
+      "audit_write_failures_total",
+      "Entries that could not be written to the audit log. Changes are refused until it can be written.",
+      as_number(sources.audit_failures));
+}
+
+void add_checkpoint_storage(PrometheusText& text, const MetricsSources& sources) {
+  text.family("checkpoint_free_bytes", gauge,
+              "Free bytes where checkpoints of experiments without checkpoint_storage go, looked at each "
+              "minute; no sample if it can't be examined.");
+  if (sources.checkpoint_free_bytes) {
+    text.sample(as_number(*sources.checkpoint_free_bytes));
   }
+  text.gauge("checkpoints_undeleted",
+             "Checkpoints that the last try could not delete; it is repeated each minute.",
+             as_number(sources.undeleted_checkpoints));
 }
 
 void add_http(PrometheusText& text, const HttpCounts* counts, std::size_t subscribers) {
@@ -114,10 +148,16 @@ PrometheusText daemon_metrics(const MetricsSources& sources, PrometheusText::For
   text.sample(1, {sources.version, HPSEARCH_REVISION, compiler});
   const PoolNames pools = sources.runtime == nullptr ? PoolNames() : PoolNames(sources.runtime->engine());
   add_process_metrics(text);
-  add_search_metrics(text, sources.runtime, pools, sources.named_experiments);
-  add_store(text, sources.runtime, sources.backup_age);
+  const WorkspaceNames workspaces =
+      sources.runtime == nullptr ? WorkspaceNames() : WorkspaceNames(sources.runtime->engine().workspaces());
+  add_search_metrics(text, sources.runtime, pools, workspaces, sources.named_experiments);
+  add_quota_metrics(text, sources.runtime, workspaces);
+  add_store(text, sources);
+  add_checkpoint_storage(text, sources);
   add_worker_metrics(text, sources.runtime, sources.sessions, pools);
+  add_device_metrics(text, sources.runtime, sources.sessions);
   add_http(text, sources.http, sources.subscribers);
+  add_access(text, sources);
   add_loop(text, sources.lag);
   add_log(text);
   return text;

@@ -123,6 +123,14 @@ void EventCounts::count(const Event& event, engine::Instant at) {
     running_.erase({event.key.experiment, event.key.trial});
   } else if constexpr (std::is_same_v<Event, CheckpointsDeleted>) {
     checkpoints_deleted += event.paths.size();
+  } else if constexpr (std::is_same_v<Event, ExperimentPaused>) {
+    self_pauses += event.reason.empty() ? 0U : 1U;
+  } else if constexpr (std::is_same_v<Event, WorkerQuarantined>) {
+    ++(event.probation_after == Duration() ? operator_quarantines : failure_quarantines);
+  } else if constexpr (std::is_same_v<Event, SlotsQuarantined>) {
+    slots_quarantined += event.slots.size();
+  } else if constexpr (std::is_same_v<Event, SlotWithdrawn>) {
+    ++slots_withdrawn;
   }
 }
 

@@ -27,8 +27,6 @@ constexpr std::array trial_states{TrialState::pending,   TrialState::running, Tr
 constexpr std::array experiment_states{ExperimentState::active,   ExperimentState::paused,
                                        ExperimentState::stopping, ExperimentState::completed,
                                        ExperimentState::canceled, ExperimentState::failed};
-// More of them would make a family of unexpected size.
-constexpr std::size_t most_named_workspaces = 30;
 constexpr std::string_view others = "other";
 
 double count(std::uint64_t number) {
@@ -45,7 +43,7 @@ struct Sums {
   std::vector<const ExperimentRecord*> unended;     ///< By number.
 };
 
-Sums sums_of(const Runtime* runtime, const PoolNames& pools) {
+Sums sums_of(const Runtime* runtime, const PoolNames& pools, const WorkspaceNames& names) {
   Sums sums;
   sums.slot_seconds["default"] = 0;
   if (runtime == nullptr) {
@@ -55,9 +53,7 @@ Sums sums_of(const Runtime* runtime, const PoolNames& pools) {
   const engine::Workspaces& workspaces = runtime->engine().workspaces();
   std::map<const engine::WorkspaceRecord*, ByState*> of_workspace;
   for (const auto& [name, workspace] : workspaces) {
-    const bool is_named =
-        sums.experiments.size() < most_named_workspaces || name == engine::default_workspace;
-    of_workspace[&workspace] = &sums.experiments[is_named ? std::string_view(name) : others];
+    of_workspace[&workspace] = &sums.experiments[names.shown(name)];
   }
   const engine::WorkspaceRecord* last_workspace = nullptr;  // Usually the next experiment is in the same one.
   ByState* states = nullptr;
@@ -180,10 +176,10 @@ void add_waits(PrometheusText& text, const EventCounts& events, const Sums& sums
 }  // namespace
 
 void add_search_metrics(PrometheusText& text, const Runtime* runtime, const PoolNames& pools,
-                        std::size_t named) {
+                        const WorkspaceNames& workspaces, std::size_t named) {
   const EventCounts none;
   const EventCounts& events = runtime == nullptr ? none : runtime->event_counts();
-  const Sums sums = sums_of(runtime, pools);
+  const Sums sums = sums_of(runtime, pools, workspaces);
   text.family("experiments", gauge, "Experiments by state and workspace.", {"state", "workspace"});
   for (const auto& [workspace, by_state] : sums.experiments) {
     for (const ExperimentState state : experiment_states) {
@@ -221,6 +217,9 @@ void add_search_metrics(PrometheusText& text, const Runtime* runtime, const Pool
       text.sample(count(decisions.*member), {searcher});
     }
   }
+  text.counter("experiments_self_paused_total",
+               "How often an experiment paused itself, as after failures of its trials.",
+               count(events.self_pauses));
   text.family("engine_step_seconds", histogram,
               "Time of one step of the engine: one report, request or timer with all decisions that follow.");
   text.sample(runtime == nullptr ? Histogram<decision_bounds.size()>{decision_bounds}

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -83,6 +84,51 @@ void add_workers_and_slots(proto::PrometheusText& text, const Runtime* runtime, 
   }
 }
 
+/// Versions of workers that are not lost, and attempts of theirs that the store doesn't have.
+void add_versions_and_holds(proto::PrometheusText& text, const Runtime* runtime,
+                            const WorkerSessions* sessions) {
+  constexpr std::size_t most_versions = 10;  // Others are summed: workers send any text.
+  std::map<std::string, std::uint64_t, std::less<>> versions;
+  std::uint64_t on_hold = 0;
+  if (runtime != nullptr && sessions != nullptr) {
+    for (const auto& [id, worker] : runtime->engine().workers()) {
+      if (engine::is_external(worker) || !worker.present) {
+        continue;
+      }
+      on_hold += sessions->on_hold(id).size();
+      if (const std::string version = sessions->about(id).version; !version.empty()) {
+        ++versions[versions.contains(version) || versions.size() < most_versions ? version : "other"];
+      }
+    }
+  }
+  text.family("worker_versions", gauge,
+              "Workers that are not lost, by the version of their program; those that have not connected "
+              "since the daemon started are left out.",
+              {"version"});
+  for (const auto& [version, number] : versions) {
+    text.sample(static_cast<double>(number), {version});
+  }
+  text.gauge("attempts_on_hold",
+             "Attempts that run on workers and that the store does not have, as after a restore: they wait "
+             "for hpsearch adopt or hpsearch disown.",
+             static_cast<double>(on_hold));
+}
+
+void add_quarantines(proto::PrometheusText& text, const Runtime* runtime) {
+  const EventCounts none;
+  const EventCounts& events = runtime == nullptr ? none : runtime->event_counts();
+  text.family("worker_quarantines_total", counter,
+              "Quarantines of workers, by reason: failures (of trials there; each time that one is made "
+              "longer counts), operator.",
+              {"reason"});
+  text.sample(static_cast<double>(events.failure_quarantines), {"failures"});
+  text.sample(static_cast<double>(events.operator_quarantines), {"operator"});
+  text.counter("slots_quarantined_total", "Slots that were quarantined because processes survived SIGKILL.",
+               static_cast<double>(events.slots_quarantined));
+  text.counter("slots_withdrawn_total", "Slots that workers withdrew because their device had trouble.",
+               static_cast<double>(events.slots_withdrawn));
+}
+
 /// Queues and their live allocations, over all queues: their names are without bound.
 void add_queues(proto::PrometheusText& text, const Runtime* runtime) {
   using Allocation = engine::AllocationRecord::State;
@@ -122,6 +168,8 @@ void add_worker_metrics(proto::PrometheusText& text, const Runtime* runtime, con
   const WorkerCounts none;
   const WorkerCounts& counts = sessions == nullptr ? none : sessions->counts();
   add_workers_and_slots(text, runtime, pools);
+  add_versions_and_holds(text, runtime, sessions);
+  add_quarantines(text, runtime);
   add_queues(text, runtime);
   text.family("worker_heartbeat_age_seconds", histogram,
               "How long a worker had been silent when its next message came.");

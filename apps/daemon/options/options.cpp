@@ -223,6 +223,54 @@ std::vector<Option> worker_options(Options& options) {
   };
 }
 
+std::string check_absolute(const std::string& path) {
+  return path.empty() || path.front() == '/' ? "" : "an absolute path";
+}
+
+std::vector<Option> backup_options(Options& options) {
+  return {
+      {.key = "backup.to",
+       .flag = "--backup-to",
+       .value = "DIR",
+       .meaning =
+           "Make backups of the store in this directory, on another disk if possible; it must exist when "
+           "one is due",
+       .take = configuration::text_in(options.backup_to, check_absolute),
+       .change = Change::by_hang_up},
+      {.key = "backup.every",
+       .flag = "--backup-every",
+       .value = "TIME",
+       .meaning = "Time between two backups, such as 6h",
+       .usual = "1d",
+       .take = configuration::seconds_in(options.backup_every_seconds, 1, 1e9),
+       .change = Change::by_hang_up,
+       .needs = {"backup.to"}},
+      {.key = "backup.keep",
+       .flag = "--backup-keep",
+       .value = "N",
+       .meaning = "How many backups of this store stay; older ones are removed after a new one was checked",
+       .usual = "7",
+       .take = configuration::integer_in(options.backup_keep, 1, 10'000),
+       .change = Change::by_hang_up,
+       .needs = {"backup.to"}},
+      {.key = "backup.key_file",
+       .flag = "--backup-key-file",
+       .value = "FILE",
+       .meaning = "Key file that seals the keys in backups; a restore needs it, so keep a copy elsewhere",
+       .take = configuration::text_in(options.backup_key_file, check_absolute),
+       .change = Change::by_hang_up,
+       .needs = {"backup.to"}},
+      {.key = "backup.no_secrets",
+       .flag = "--backup-no-secrets",
+       .meaning = "Leave the keys of the state directory out of backups; after a restore, workers and "
+                  "clients need new ones",
+       .take = configuration::on_off_in(options.backup_no_secrets),
+       .change = Change::by_hang_up,
+       .needs = {"backup.to"},
+       .excludes = {"backup.key_file"}},
+  };
+}
+
 std::vector<Option> other_options(Options& options) {
   return {
       {.key = "checkpoints.root",
@@ -323,7 +371,7 @@ bool check_files(const Options& options) {
 
 configuration::Program program_of(Options& options) {
   configuration::Program program{"hpsearchd", {}};
-  for (const auto part : {state_options, http_options, worker_options, other_options}) {
+  for (const auto part : {state_options, http_options, worker_options, backup_options, other_options}) {
     for (Option& option : part(options)) {
       program.options.push_back(std::move(option));
     }
@@ -332,13 +380,19 @@ configuration::Program program_of(Options& options) {
 }
 
 engine::Problems conflicts_of(const Options& options) {
+  engine::Problems problems;
+  if (!options.backup_to.empty() && options.backup_key_file.empty() && !options.backup_no_secrets) {
+    problems.push_back({"backup.to",
+                        "needs backup.key_file, which seals the keys in backups (head -c 32 /dev/urandom | "
+                        "base64 > FILE), or backup.no_secrets",
+                        ""});
+  }
   const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
   if (options.http.empty() || is_on_this_machine(options.http)) {
-    return {};
+    return problems;
   }
   const std::string loopback =
       "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
-  engine::Problems problems;
   if (!options.web_root.empty()) {
     problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
   }

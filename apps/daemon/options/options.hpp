@@ -45,6 +45,11 @@ struct Options {
   std::string metrics_listen;   ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.
+  std::string backup_to;                      ///< Directory; "" = no scheduled backups.
+  double backup_every_seconds = 24.0 * 3'600;
+  std::uint64_t backup_keep = 7;
+  std::string backup_key_file;     ///< "" = needs backup_no_secrets.
+  bool backup_no_secrets = false;  ///< Scheduled backups don't have the keys of the state directory.
   std::string log_level = "info";
   std::string log_format;  ///< As set_log_format() takes it.
 

@@ -335,6 +335,19 @@ std::map<engine::AttemptKey, WorkerSessions::Heard> WorkerSessions::last_activit
   return found == counterparts_.end() ? std::map<engine::AttemptKey, Heard>() : found->second.progress;
 }
 
+void WorkerSessions::for_each_utilization(WorkerId worker,
+                                          const std::function<void(const proto::Utilization&)>& visit) const {
+  const auto found = counterparts_.find(worker);
+  if (found == counterparts_.end()) {
+    return;
+  }
+  for (const auto& [key, heard] : found->second.progress) {
+    if (heard.utilization) {
+      visit(*heard.utilization);
+    }
+  }
+}
+
 WorkerSessions::About WorkerSessions::about(WorkerId worker) const {
   const auto found = counterparts_.find(worker);
   return found == counterparts_.end() ? About{} : found->second.about;

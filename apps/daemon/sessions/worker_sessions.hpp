@@ -101,6 +101,9 @@ class WorkerSessions {
                                                       const engine::AttemptKey& key) const;
   /// The same for all of the worker's attempts.
   [[nodiscard]] std::map<engine::AttemptKey, Heard> last_activity(engine::WorkerId worker) const;
+  /// Calls `visit` with what each of the worker's attempts used of its machine lately, if that was measured.
+  void for_each_utilization(engine::WorkerId worker,
+                            const std::function<void(const proto::Utilization&)>& visit) const;
   /// Fields of a worker's HELLO that are not in the log. "" = not sent.
   struct About {
     std::string kills_by;  ///< How it finds the processes of a program that it kills: "cgroup" or "process

@@ -358,6 +358,7 @@ TEST_F(AuditedDaemon, RefusesOnlyChangesWhileTheLogCannotBeWritten) {
   const auto refused = daemon_.ask("POST", "/api/v1/experiments/1/pause", "{}", bearer_);
   EXPECT_EQ(refused.status, 507U) << refused.text;
   EXPECT_MESSAGE(refused.at("error.message"));
+  EXPECT_GE(log_->failures(), 1U);
   EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", bearer_).status, 200U);
 }
 

@@ -121,6 +121,17 @@ TEST_F(TokensInAFile, ClockSetBackRevivesNoExpiredToken) {
   EXPECT_TRUE(tokens.find(other, start));
 }
 
+TEST_F(TokensInAFile, NextExpiryIsThatOfAValidTokenThatExpires) {
+  Tokens tokens(folder());
+  EXPECT_FALSE(tokens.next_expiry(start));
+  static_cast<void>(token_of(tokens.create("forever", Role::viewer, std::nullopt, "uid 0", start)));
+  EXPECT_FALSE(tokens.next_expiry(start));
+  static_cast<void>(token_of(tokens.create("later", Role::viewer, day + day, "uid 0", start)));
+  static_cast<void>(token_of(tokens.create("soon", Role::viewer, day, "uid 0", start)));
+  EXPECT_EQ(tokens.next_expiry(start), start + day);
+  EXPECT_EQ(tokens.next_expiry(start + day), start + day + day);
+}
+
 TEST_F(TokensInAFile, RevokedTokenIsRefusedAtOnce) {
   Tokens tokens(folder());
   const Token token = token_of(tokens.create("laptop", Role::viewer, day, "uid 0", start));

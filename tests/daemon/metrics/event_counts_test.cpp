@@ -98,6 +98,30 @@ TEST(EventCounts, TimeBetweenProgramsIsNotCountedAsTraining) {
   EXPECT_EQ(counts.pool_of(story.experiment), "big");
 }
 
+TEST(EventCounts, QuarantinesAreCountedByTheirReason) {
+  EventCounts counts;
+  Story story(counts);
+  WorkerQuarantined failed{WorkerId(1), "3 trials failed there"};
+  failed.probation_after = Duration::seconds(60);
+  story.tell(1, failed);
+  story.tell(2, WorkerQuarantined{WorkerId(2), "requested by an operator"});
+  story.tell(3, WorkerQuarantined{WorkerId(3), "a fan is broken", "token ann"});
+  story.tell(4, SlotsQuarantined{WorkerId(1), {}, {SlotIndex(0), SlotIndex(1)}});
+  story.tell(5, SlotWithdrawn{WorkerId(1), SlotIndex(2), "Xid 79"});
+  EXPECT_EQ(counts.failure_quarantines, 1U);
+  EXPECT_EQ(counts.operator_quarantines, 2U);
+  EXPECT_EQ(counts.slots_quarantined, 2U);
+  EXPECT_EQ(counts.slots_withdrawn, 1U);
+}
+
+TEST(EventCounts, OnlyPausesThatNoUserAskedForAreSelfPauses) {
+  EventCounts counts;
+  Story story(counts);
+  story.tell(1, ExperimentPaused{story.experiment, "", "token ann"});
+  story.tell(2, ExperimentPaused{story.experiment, "its first 3 trials failed"});
+  EXPECT_EQ(counts.self_pauses, 1U);
+}
+
 TEST(EventCounts, OnlyStoppedTrialsThatTrainedSaveTime) {
   EventCounts counts;
   Story story(counts);

@@ -130,6 +130,11 @@ const std::map<std::string, std::string> samples{
     {"workers.open", "true"},
     {"workers.lost_after", "90s"},
     {"workers.forget_after", "30d"},
+    {"backup.to", "/x/backups"},
+    {"backup.every", "6h"},
+    {"backup.keep", "3"},
+    {"backup.key_file", "/x/backup.key"},
+    {"backup.no_secrets", "true"},
     {"checkpoints.root", "/x/checkpoints"},
     {"limits.context", "5"},
     {"limits.kept", "5GiB"},
@@ -230,6 +235,22 @@ TEST(Options, PrintedConfigurationHasTheDefaultDirectory) {
   EXPECT_EQ(std::get<Exit>(read_back), Exit::ok);
   EXPECT_NE(printed.find("  # directory: default: \"/scratch/me/hpsearchd\"\n"), std::string::npos)
       << printed;
+}
+
+TEST(Options, BackupsNeedAKeyFileOrTheWordThatTheyHaveNoSecrets) {
+  EXPECT_TRUE(std::holds_alternative<Exit>(read({"--state-dir=/x", "--backup-to=/b"})));
+  EXPECT_NE(problems.find("needs backup.key_file"), std::string::npos) << problems;
+  EXPECT_TRUE(std::holds_alternative<Exit>(read({"--state-dir=/x", "--backup-to=b", "--backup-no-secrets"})));
+  EXPECT_NE(problems.find("an absolute path"), std::string::npos) << problems;
+  EXPECT_TRUE(std::holds_alternative<Exit>(read({"--state-dir=/x", "--backup-keep=3"})));
+  EXPECT_TRUE(std::holds_alternative<Exit>(
+      read({"--state-dir=/x", "--backup-to=/b", "--backup-key-file=/k", "--backup-no-secrets"})));
+  const auto read_back =
+      read({"--state-dir=/x", "--backup-to=/b", "--backup-key-file=/k", "--backup-every=6h"});
+  const auto* options = std::get_if<Options>(&read_back);
+  ASSERT_NE(options, nullptr) << problems;
+  EXPECT_EQ(options->backup_every_seconds, 6 * 3'600);
+  EXPECT_EQ(options->backup_keep, 7U);
 }
 
 TEST(Options, ConflictsAreNamedWhereTheyAre) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,11 @@ class CopiedStore : public testing::Test {
     ASSERT_TRUE((*store)->append(std::vector{event(1), event(2), event(3)}));
   }
 
-  Begins copy(const std::string& from, const std::string& to, Instant now) {
+  Begins copy(const std::string& from, const std::string& to, Instant now,
+              std::optional<engine::Lsn> upto = {}) {
     auto old = ClosedStore::open(scratch_.path(from));
     EXPECT_TRUE(old) << old.error().message;
-    const auto copied = salvage(**old, scratch_.path(to), now);
+    const auto copied = salvage(**old, scratch_.path(to), now, upto);
     EXPECT_TRUE(copied) << copied.error().message;
     EXPECT_EQ(copied->damage, "");
     auto made = ClosedStore::open(scratch_.path(to));
@@ -74,6 +76,24 @@ TEST_F(CopiedStore, EndsWithARenumberingEvent) {
   EXPECT_EQ(begins.at, at(today));
   EXPECT_GE(begins.numbers_from, engine::Numbering::first_after_a_restore);
   EXPECT_GT(begins.starts, 1'000'000U);
+}
+
+TEST_F(CopiedStore, EndsAfterTheEventThatWasAskedFor) {
+  EXPECT_EQ(copy("events.db", "two.db", at(today), engine::Lsn(2)).events, 3U);
+  EXPECT_EQ(copy("events.db", "all.db", at(today), engine::Lsn(3)).events, 4U);
+}
+
+TEST_F(CopiedStore, IsNotCutInTheMiddleOfADecision) {
+  {
+    auto store = SqliteStore::open(scratch_.path("events.db"));
+    ASSERT_TRUE(store) << store.error().message;
+    ASSERT_TRUE((*store)->recover([](const engine::Event&) -> engine::Status { return engine::Done{}; }));
+    engine::Event fifth = event(5);
+    fifth.at = event(4).at;
+    ASSERT_TRUE((*store)->append(std::vector{event(4), fifth, event(6)}));
+  }
+  EXPECT_EQ(copy("events.db", "three.db", at(today), engine::Lsn(3)).events, 4U);
+  EXPECT_EQ(copy("events.db", "four.db", at(today), engine::Lsn(4)).events, 6U) << "5 has the instant of 4";
 }
 
 TEST_F(CopiedStore, IsAheadOfAnEarlierCopy) {

@@ -99,6 +99,44 @@ class StoreTools(harness.Case):
         self.processes.append(cluster.start_worker(2))
         self.assertEqual(cluster.wait_until_over(3), "COMPLETED")
 
+    def test_a_restore_can_end_at_an_event(self):
+        cluster = self.live_a_little(2)
+        backup = self.folder / "backup"
+        self.run_store("backup", cluster.state, "--to", backup)
+        self.end_all(cluster)
+        events = [json.loads(line) for line in self.run_store("export", backup).stdout.splitlines()]
+        upto = next(event["lsn"] for event in events if event["type"] == "trial_ended")
+        done = self.run_store("restore", backup, "--to", self.folder / "late", "--upto", len(events) + 1, expect=2)
+        self.assertIn(f"the last event of {backup}/events.db is {len(events)}", done.stderr)
+        self.assertFalse((self.folder / "late").exists())
+        self.run_store("restore", backup, "--to", self.folder / "past", "--upto", upto)
+        self.assertIn("sound", self.run_store("verify", self.folder / "past").stdout)
+        restored = [json.loads(line) for line in self.run_store("export", self.folder / "past").stdout.splitlines()]
+        self.assertEqual(restored[-1]["type"], "store_restored")
+        kept = len(restored) - 1
+        self.assertEqual(restored[:-1], events[:kept])
+        self.assertGreaterEqual(kept, upto)
+        self.assertLess(kept, len(events))
+        self.assertEqual({event["at"] for event in events[upto - 1 : kept]}, {events[upto - 1]["at"]})
+
+    def test_a_backup_without_a_context_and_a_newer_store_in_the_way_are_named(self):
+        cluster = self.live_a_little(1)
+        content = b"a packed context"
+        context = f"contexts/{hashlib.sha256(content).hexdigest()}.tar"
+        (cluster.state / context).write_bytes(content)
+        backup = self.folder / "backup"
+        self.run_store("backup", cluster.state, "--to", backup)
+        self.end_all(cluster)
+        before = digests(cluster.state)
+        done = self.run_store("restore", backup, "--to", cluster.state, expect=4)
+        self.assertIn(str(cluster.state), done.stderr)
+        self.assertEqual(digests(cluster.state), before)
+        (backup / context).unlink()
+        done = self.run_store("restore", backup, "--to", self.folder / "new", expect=74)
+        self.assertIn(f"{backup}/{context} is missing or unreadable", done.stderr)
+        self.assertFalse((self.folder / "new").exists())
+        self.assertIn(f"{backup}/{context} is missing", self.run_store("verify", backup, expect=74).stdout)
+
     def backup_age(self, cluster):
         """Seconds; None if the daemon knows of no backup."""
         connection = cluster.connection()

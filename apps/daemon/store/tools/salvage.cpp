@@ -38,15 +38,20 @@ constexpr std::uint64_t events_per_transaction = 10'000;
 
 class Copying {
  public:
-  Copying(ClosedStore& from, SqliteFile& to, engine::Instant now)
-      : from_(from), to_(to), now_(now), starts_(starts_from(from.daemon_epoch(), now)) {}
+  Copying(ClosedStore& from, SqliteFile& to, engine::Instant now, std::optional<engine::Lsn> upto)
+      : from_(from), to_(to), now_(now), upto_(upto), starts_(starts_from(from.daemon_epoch(), now)) {}
 
   Status run(Salvage& result) {
     if (auto begun = begin(); !begun) {
       return begun;
     }
     Status writing = Done{};
+    bool is_cut = false;
     const Status read = from_.read([&](const RecordView& record, const engine::Event& event) -> Status {
+      if (upto_ && record.lsn > *upto_ && record.at != result.kept_at) {
+        is_cut = true;
+        return Error{Errc::wrong_state, "the rest is left out"};
+      }
       writing = take(record, event);
       if (writing) {
         result.kept = record.lsn;
@@ -57,7 +62,7 @@ class Copying {
     if (!writing) {
       return writing;
     }
-    if (!read) {
+    if (!read && !is_cut) {
       result.damage = read.error().message;
     }
     if (auto numbered = number_anew(result); !numbered) {
@@ -135,6 +140,7 @@ class Copying {
   ClosedStore& from_;
   SqliteFile& to_;
   engine::Instant now_;
+  std::optional<engine::Lsn> upto_;
   std::uint64_t starts_;
   std::uint64_t numbers_from_ = 0;  // First free number in the log so far.
   std::uint32_t chain_ = 0;         // Chain of the last record.
@@ -143,14 +149,15 @@ class Copying {
 
 }  // namespace
 
-Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now) {
+Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now,
+                        std::optional<engine::Lsn> upto) {
   Salvage result;
   result.stored = from.last_lsn();
   auto made = NewStoreFile::begin(to);
   if (!made) {
     return made.error();
   }
-  if (auto copied = Copying(from, (*made)->file(), now).run(result); !copied) {
+  if (auto copied = Copying(from, (*made)->file(), now, upto).run(result); !copied) {
     return copied.error();
   }
   // Written before the store: a store that has had a start must have a seal.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "daemon/store/tools/closed_store.hpp"
@@ -27,7 +28,11 @@ struct Salvage {
 /// ending them. Both numbers follow from `now`, the wall clock, and are beyond those of the old log whatever
 /// it contains.
 ///
+/// `upto`: later events are left out, except those of the same decision, which have the same instant. Damage
+/// after it doesn't count.
+///
 /// wrong_state: something is at `to` already; unavailable: it cannot be written. O(log).
-[[nodiscard]] engine::Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now);
+[[nodiscard]] engine::Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now,
+                                              std::optional<engine::Lsn> upto = {});
 
 }  // namespace hpsearch::daemon

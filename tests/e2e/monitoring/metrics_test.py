@@ -1,15 +1,15 @@
 """GET /metrics of a real search: counters agree with the log to the unit, also after the daemon or a worker was killed.
 
-What Prometheus itself says of the pages is checked where promtool is installed (Debian package prometheus), and their
+What Prometheus itself says of the pages is checked where promtool is installed (scripts/setup test), and their
 OpenMetrics form where its Python client is (python3-prometheus-client)."""
 
 import http.client
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
+import sys
 import unittest
 
 import harness
@@ -35,12 +35,15 @@ def samples(text):
     return found, families
 
 
-PROMTOOL = os.environ.get("PROMTOOL") or shutil.which("promtool")
+sys.path.append(str(harness.ROOT / "tests" / "monitoring"))
+import prometheus
+
+PROMTOOL = os.environ.get("PROMTOOL") or prometheus.program("promtool")
 
 
 def checked_by_promtool(case, text):
     if PROMTOOL is None:
-        harness.skipped("no promtool (Debian package prometheus): the metrics are not linted")
+        harness.skipped("no promtool (scripts/setup test): the metrics are not linted")
         return
     lint = subprocess.run([PROMTOOL, "check", "metrics"], input=text, capture_output=True, text=True)
     case.assertEqual((lint.returncode, lint.stdout + lint.stderr), (0, ""))
@@ -131,6 +134,9 @@ class Metrics(harness.Case):
         self.assertGreater(after["hpsearch_slot_seconds_total", 'pool="default"'], 0)
         self.assertGreater(after["hpsearch_slot_seconds_saved_total", 'pool="default"'], 0)
         self.assertGreater(after["hpsearch_store_bytes", ""], 0)
+        self.assertGreater(after["hpsearch_checkpoint_free_bytes", ""], 0)
+        self.assertEqual([v for (n, _), v in after.items() if n == "hpsearch_worker_versions"], [1])
+        self.assertEqual(after["hpsearch_workspace_slots", 'workspace="default"'], 0)
         self.assertGreater(after["hpsearch_recovery_seconds", ""], 0)
         self.assertGreaterEqual(after["hpsearch_worker_messages_total", 'direction="received",type="HELLO"'], 1)
         self.assertGreater(after["hpsearch_worker_bytes_total", 'direction="sent"'], 0)
