@@ -7,6 +7,7 @@ option(HPSEARCH_STATIC "Link programs with static libraries" OFF)
 add_library(hpsearch_static_zmq INTERFACE)
 add_library(hpsearch_static_archive INTERFACE)
 add_library(hpsearch_static_curses INTERFACE)
+add_library(hpsearch_static_cjose INTERFACE)
 if(NOT HPSEARCH_STATIC)
   return()
 endif()
@@ -25,6 +26,7 @@ endfunction()
 
 hpsearch_static(hpsearch_static_archive bsd md)
 hpsearch_static(hpsearch_static_curses tinfo)
+hpsearch_static(hpsearch_static_cjose jansson)
 hpsearch_static(hpsearch_static_zmq sodium pgm norm protokit bsd md)
 add_library(hpsearch_no_kerberos STATIC ${PROJECT_SOURCE_DIR}/io/zmq/no_kerberos.cpp)
 target_link_libraries(hpsearch_static_zmq INTERFACE hpsearch_no_kerberos)
@@ -38,7 +40,7 @@ set_target_properties(yaml-cpp PROPERTIES IMPORTED_GLOBAL TRUE IMPORTED_CONFIGUR
 add_link_options(-static-libstdc++ LINKER:--gc-sections)
 
 # Their licences go along.
-foreach(package IN ITEMS libzmq3-dev libsodium-dev libpgm-dev libnorm-dev libbsd-dev libmd-dev libarchive-dev libssl-dev
+foreach(package IN ITEMS libzmq3-dev libsodium-dev libcjose-dev libjansson-dev libpgm-dev libnorm-dev libbsd-dev libmd-dev libarchive-dev libssl-dev
     libsqlite3-dev zlib1g-dev libzstd-dev libre2-dev libyaml-cpp-dev libncurses-dev libjemalloc-dev libboost-dev
     cppzmq-dev nlohmann-json3-dev libmsgpack-cxx-dev libcli11-dev libeigen3-dev libstdc++-12-dev)
   if(EXISTS /usr/share/doc/${package}/copyright)

@@ -7,6 +7,7 @@
 
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/log.hpp"
+#include "hpsearch/io/net/networks.hpp"
 #include "hpsearch/io/net/service_manager.hpp"
 #include "http/http_session.hpp"
 #include "http/http_text.hpp"

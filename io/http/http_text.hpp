@@ -42,11 +42,6 @@ struct HttpAddress {
 /// "unix:///run/hpsearch/api.sock"; nothing when it is none of them.
 [[nodiscard]] std::optional<HttpAddress> read_http_address(std::string_view text);
 
-/// Whether it is spelled "10.0.0.0/8" or "fd00::/8".
-[[nodiscard]] bool is_network(const std::string& text);
-/// Whether the IP address lies in that network. False when either is none.
-[[nodiscard]] bool is_in_network(const std::string& address, const std::string& network);
-
 /// Whether that Accept-Encoding takes gzip: "gzip", "br, gzip;q=0.5" or "*", but not "gzip;q=0".
 [[nodiscard]] bool accepts_gzip(std::string_view accept_encoding);
 /// Whether packing is worth it for that Content-Type: texts, JSON, columns of numbers; not for a

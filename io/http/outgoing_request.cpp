@@ -13,9 +13,12 @@ using asio::ip::tcp;
 using engine::Errc;
 using engine::Error;
 
-std::string host_header(const HostPort& place) {
+/// Without the usual port: some servers build addresses from it and compare them as texts.
+std::string host_header(const HttpAddress& to) {
+  const HostPort& place = to.tcp;
   const bool bracketed = place.host.find(':') != std::string::npos;
-  return (bracketed ? "[" + place.host + "]" : place.host) + ":" + place.port;
+  const std::string host = bracketed ? "[" + place.host + "]" : place.host;
+  return place.port == (to.tls ? "443" : "80") ? host : host + ":" + place.port;
 }
 
 }  // namespace
@@ -64,7 +67,7 @@ engine::Result<std::unique_ptr<OutgoingRequest>> OutgoingRequest::prepare(
   message.version(11);
   message.method_string(method);
   message.target(target);
-  message.set(http::field::host, place->path.empty() ? host_header(place->tcp) : "localhost");
+  message.set(http::field::host, place->path.empty() ? host_header(*place) : "localhost");
   message.set(http::field::connection, "close");
   if (!body.empty()) {
     message.set(http::field::content_type, "application/json");

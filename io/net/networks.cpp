@@ -1,7 +1,8 @@
+#include "hpsearch/io/net/networks.hpp"
+
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
 
-#include "http/http_text.hpp"
 #include "net/asio.hpp"
 
 namespace hpsearch::net {

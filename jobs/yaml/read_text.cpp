@@ -518,4 +518,16 @@ std::string to_text(const std::string& path, const FileProblem& problem) {
   return out;
 }
 
+std::string all_problems(const std::string& path, const ReadText& text, const engine::Problems& found) {
+  std::vector<FileProblem> problems = text.problems;
+  for (const engine::Problem& problem : found) {
+    problems.push_back({text.lines.line_of(problem.path), problem});
+  }
+  std::string lines;
+  for (const FileProblem& problem : problems) {
+    lines += (lines.empty() ? "" : "\n") + to_text(path, problem);
+  }
+  return lines;
+}
+
 }  // namespace hpsearch::yaml

@@ -25,7 +25,7 @@ ROOMS = {
     "proto/views": ({"engine", "proto", "proto/sentences"}, "", True),
     "proto": ({"engine", "jobs", "proto/sentences"}, r"msgpack|nlohmann/", True),
     "clients/c": ({"engine", "searchers", "proto"}, "", True),
-    "io/net": ({"engine/base", "proto", "io/files"}, r"boost/|zmq|zlib\.h", False),
+    "io/net": ({"engine/base", "proto", "io/files"}, r"boost/|cjose/|zmq|zlib\.h", False),
     "io/files": ({"engine/base"}, "", False),
     "io/archive": ({"engine/base", "io/files"}, r"archive|zstd", False),
     "io/checkpoints": ({"engine", "jobs", "proto", "io/files"}, "", False),
@@ -36,10 +36,10 @@ ROOMS = {
     "apps/daemon/store": ({"engine", "proto", "io/files"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "proto", "io/net", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon/audit": ({"engine", "proto", "io/files"}, "", False),
-    "apps/daemon/notifications": ({"engine", "proto", "io/net", "jobs/yaml"}, r"sodium\.h", False),
+    "apps/daemon/notifications": ({"engine", "proto", "io/net", "io/files", "jobs/yaml"}, r"sodium\.h", False),
     "apps/daemon/backup": ({"engine", "proto", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon": ({"engine", "searchers", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit",
-                     "apps/daemon/backup", "apps/daemon/notifications"} | JOBS | PROTO | IO, r"CLI/|zlib\.h", False),
+                     "apps/daemon/backup", "apps/daemon/notifications"} | JOBS | PROTO | IO, r"CLI/|zlib\.h|cjose/", False),
     "apps/cli/surrogates": ({"engine", "proto"}, r"Eigen/", True),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.

@@ -20,6 +20,7 @@
 #include "daemon/pump.hpp"
 #include "daemon/sessions/worker_port.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
+#include "daemon/sign_on/provider.hpp"
 #include "daemon/store/gated_store.hpp"
 #include "engine/state_text.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -95,9 +96,10 @@ class DaemonFixture {
   void serve_http(bool open) {
     http.reset();
     authentication = std::make_unique<Authentication>(
-        tokens, Authentication::Rules{.owner = ::geteuid(), .open = open},
+        tokens, Authentication::Rules{.owner = ::geteuid(), .open = open, .proxy = proxy},
         [this](std::string_view key) { return sessions->is_http_key(key); }, Authentication::OnUse(),
         &browsers);
+    authentication->use_roles(roles, provider == nullptr ? "" : provider->settings().issuer);
     const ServedRoutes routes = http_routes(*runtime, *sessions,
                                             {.version = "0.1.0",
                                              .state_dir = "/state",
@@ -111,6 +113,7 @@ class DaemonFixture {
                                              .audits_reads = audits_reads,
                                              .sessions = &browsers,
                                              .tokens = &tokens,
+                                             .provider = [this] { return provider; },
                                              .invites = &invites,
                                              .lag = &net::lag_of(loop)});
     std::filesystem::create_directories(folder.path() / "uploads");
@@ -244,6 +247,9 @@ class DaemonFixture {
   AuditQueue* audit = nullptr;  ///< Used from serve_http() on.
   bool audits_reads = false;    ///< Likewise.
   Sessions browsers{folder.path().string()};
+  std::shared_ptr<Provider> provider;  ///< Where people sign in; used from serve_http() on, as the next two.
+  RoleTable roles;
+  ProxyHeader proxy;
   std::unique_ptr<Authentication> authentication;
   const SealedSecrets* secrets = nullptr;  ///< Seals configurations from start() on.
   std::optional<engine::Error> failure;

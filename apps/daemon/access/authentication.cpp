@@ -39,13 +39,21 @@ std::string user_name(std::uint32_t uid) {
                                                                                               : "";
 }
 
+Caller caller_of_person(const std::string& name, Rights rights) {
+  Caller caller{rights.role, "user " + name, "", false};
+  caller.scope = std::move(rights.scope);
+  caller.person = name;
+  caller.may_make_tokens = false;
+  return caller;
+}
+
+}  // namespace
+
 HttpResponse unauthorized(const std::string& why) {
   HttpResponse response = refusal(401, why);
   response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }
-
-}  // namespace
 
 HttpResponse token_needed() {
   return unauthorized(
@@ -56,6 +64,9 @@ HttpResponse token_needed() {
 
 std::string owner_name(const Caller& caller) {
   static constexpr std::string_view before_token = "token ";
+  if (!caller.person.empty()) {
+    return caller.person;
+  }
   if (caller.name.starts_with(before_token)) {
     return caller.name.substr(before_token.size());
   }
@@ -75,7 +86,7 @@ std::string key_owner(const Caller& caller) {
 }
 
 std::string actor_of(const Caller& caller) {
-  if (!caller.token_id.empty()) {
+  if (!caller.token_id.empty() || !caller.person.empty()) {
     return owner_name(caller);
   }
   return caller.uid ? "uid:" + std::to_string(*caller.uid) : "";
@@ -87,18 +98,18 @@ std::string_view bearer_of(const net::HttpRequest& request) noexcept {
 }
 
 std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequest& request, Instant now) {
-  if (request.peer.uid) {
-    if (const auto role = role_of_user(*request.peer.uid, now)) {
-      return Caller{*role, request.peer.name, "", is_owner(*request.peer.uid), request.peer.uid};
-    }
-    std::string others;
-    for (const GroupRole& one : rules_.groups) {
-      others += (others.empty() ? ", and members of " : ", ") + one.name;
-    }
-    return refusal(403,
-                   request.peer.name + " may not use this daemon: only its own user and root may" + others);
+  const auto person = person_in(request, rules_.proxy);
+  if (!person) {
+    return refusal(403, person.error().message);
+  }
+  const bool is_proxy = rules_.proxy.is_from(request.peer);
+  if (request.peer.uid && !is_proxy) {
+    return caller_over_socket(request.peer, now);
   }
   const std::string_view shown = request.header("Authorization");
+  if (*person && shown.empty()) {
+    return caller_of(**person);
+  }
   if (shown.empty()) {
     if (std::optional<Caller> caller = signed_in(request, now)) {
       return *std::move(caller);
@@ -115,6 +126,31 @@ std::variant<Caller, HttpResponse> Authentication::caller_of(const net::HttpRequ
     return Caller{Role::worker, "worker", "", false};
   }
   return refused(request.peer.name, wrong_token, now);
+}
+
+std::variant<Caller, HttpResponse> Authentication::caller_over_socket(const net::HttpPeer& peer,
+                                                                      Instant now) {
+  if (const auto role = role_of_user(*peer.uid, now)) {
+    return Caller{*role, peer.name, "", is_owner(*peer.uid), peer.uid};
+  }
+  std::string others;
+  for (const GroupRole& one : rules_.groups) {
+    others += (others.empty() ? ", and members of " : ", ") + one.name;
+  }
+  return refusal(403, peer.name + " may not use this daemon: only its own user and root may" + others);
+}
+
+std::variant<Caller, HttpResponse> Authentication::caller_of(const Person& person) const {
+  std::optional<Rights> rights = roles_.rights_of(person.groups);
+  if (!rights) {
+    return refusal(403, no_role_for(person));
+  }
+  return caller_of_person(person.name, *std::move(rights));
+}
+
+void Authentication::use_roles(RoleTable roles, std::string issuer) {
+  roles_ = std::move(roles);
+  issuer_ = std::move(issuer);
 }
 
 std::optional<Role> Authentication::role_of_user(std::uint32_t uid, Instant now) {
@@ -137,6 +173,13 @@ std::optional<Caller> Authentication::signed_in(const net::HttpRequest& request,
       return std::nullopt;
     }
     caller = caller_of_token(*token);
+  } else if (!session->who.issuer.empty()) {
+    std::optional<Rights> rights =
+        session->who.issuer == issuer_ ? roles_.rights_of(session->who.groups) : std::nullopt;
+    if (!rights) {
+      return std::nullopt;  // The table has no row for the person any more.
+    }
+    caller = caller_of_person(session->who.name, *std::move(rights));
   } else if (caller.uid) {
     const auto role = role_of_user(*caller.uid, now);
     if (!role) {

@@ -29,7 +29,13 @@ void spell(auto& fields, proto::Is<SessionFile> auto& file) {
 
 bool has_ended(const SessionRecord& session, Instant now) {
   return session.begun + Sessions::longest_life.in_micros() <= now.micros() ||
-         session.used + Sessions::longest_idle.in_micros() <= now.micros();
+         session.used + Sessions::longest_idle.in_micros() <= now.micros() ||
+         (session.who.until != 0 && session.who.until <= now.micros());
+}
+
+Instant last_moment_of(const SessionRecord& session) {
+  const Instant longest = Instant::from_micros(session.begun) + Sessions::longest_life;
+  return session.who.until == 0 ? longest : std::min(longest, Instant::from_micros(session.who.until));
 }
 
 std::vector<SessionRecord> read_sessions(const std::string& path) {
@@ -144,8 +150,7 @@ std::optional<SignedIn> Sessions::take_code(std::string_view code, Instant now) 
 std::optional<Instant> Sessions::end_of(std::string_view hash) const {
   const std::scoped_lock lock(mutex_);
   const auto found = all_.find(hash);
-  return found == all_.end() ? std::nullopt
-                             : std::optional(Instant::from_micros(found->second.begun) + longest_life);
+  return found == all_.end() ? std::nullopt : std::optional(last_moment_of(found->second));
 }
 
 Status Sessions::store() {

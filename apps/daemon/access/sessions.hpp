@@ -17,15 +17,18 @@
 
 namespace hpsearch::daemon {
 
-/// The user who signed in with a browser.
+/// The user or the person who signed in with a browser.
 struct SignedIn {
-  std::string name;          ///< As Caller::name.
+  std::string name;          ///< As Caller::name; with an `issuer`: as Caller::person.
   std::string token_id{};    ///< The session ends with this token; "" = it came from a user of the socket.
   std::string token_hash{};  ///< Hash of the token's secret: the session ends when the secret is replaced,
                              ///< too.
   Role role = Role::viewer;  ///< Role of a user of the socket; a token's role is looked up at each request.
   std::optional<std::uint32_t> uid{};  ///< The user of the socket.
   bool makes_tokens = false;           ///< The code was requested with this right (hpsearch open --admin).
+  std::string issuer{};                ///< The provider that signed a person in; "" = none did.
+  std::vector<std::string> groups{};   ///< Groups of the person; roles are looked up at each request.
+  std::int64_t until = 0;              ///< The session ends then, in microseconds since the epoch; 0 = later.
 };
 
 /// Two secrets that identify a new session; a request needs both. Browsers send the cookie to every port of
@@ -54,6 +57,9 @@ void spell(auto& fields, proto::Is<SessionRecord> auto& session) {
   fields("role", session.who.role);
   fields.maybe("uid", session.who.uid);
   fields.maybe("makes_tokens", session.who.makes_tokens);
+  fields.maybe("issuer", session.who.issuer);
+  fields.maybe("groups", session.who.groups);
+  fields.maybe("until", session.who.until);
   fields("begun", session.begun);
   fields("used", session.used);
 }

@@ -47,6 +47,8 @@
 #include "daemon/sessions/worker_joins.hpp"
 #include "daemon/sessions/worker_port.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
+#include "daemon/sign_on/provider.hpp"
+#include "daemon/sign_on/sign_in_file.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/streams/notifier.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
@@ -349,7 +351,10 @@ class Daemon {
     }
     authentication_.emplace(
         *tokens_,
-        Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open, .groups = options_.groups},
+        Authentication::Rules{.owner = ::geteuid(),
+                              .open = options_.http_open,
+                              .groups = options_.groups,
+                              .proxy = options_.proxy},
         [this](std::string_view key) { return sessions_->is_http_key(key); },
         [this](std::string id) {
           checks_.run([tokens = &*tokens_, id = std::move(id), now = runtime_->now()] {
@@ -358,6 +363,26 @@ class Daemon {
           });
         },
         &*browsers_);
+    return read_sign_in();
+  }
+
+  /// Reads where people sign in, and their roles. An unchanged provider keeps the sign-ins that have begun.
+  Status read_sign_in() {
+    SignInFile file;
+    if (!options_.sign_in_file.empty()) {
+      auto read = read_sign_in_file(options_.sign_in_file);
+      if (!read) {
+        return Error{Errc::bad_request, "--sign-in-file: " + read.error().message};
+      }
+      file = *std::move(read);
+    }
+    if (!file.provider) {
+      provider_.reset();
+    } else if (provider_ == nullptr || provider_->settings() != *file.provider) {
+      provider_ = std::make_shared<Provider>(*std::move(file.provider));
+    }
+    authentication_->use_roles(std::move(file.roles),
+                               provider_ == nullptr ? "" : provider_->settings().issuer);
     return Done{};
   }
 
@@ -522,6 +547,7 @@ class Daemon {
                             .audits_reads = options_.audit_reads,
                             .sessions = &*browsers_,
                             .tokens = &*tokens_,
+                            .provider = [this] { return provider_; },
                             .invites = invites_ ? &*invites_ : nullptr,
                             .tls = tls_,
                             .advertised = options_.advertise,
@@ -542,7 +568,7 @@ class Daemon {
                   .tls = tls_,
                   .only_from = options_.behind_proxy,
                   .base_path = options_.http_base_path,
-                  .any_user = !options_.groups.empty(),
+                  .any_user = !options_.groups.empty() || !options_.proxy.from.users.empty(),
                   .let_in = routes.let_in};
     const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
     auto socket =
@@ -757,6 +783,9 @@ class Daemon {
     if (const Status read = tokens_->reload(); !read) {
       net::log(Level::error, read.error().message + "; the tokens stay as they were");
     }
+    if (const Status read = read_sign_in(); !read) {
+      net::log(Level::error, read.error().message + "; provider and roles stay as they were");
+    }
     reload_receivers();
     say_ready();
   }
@@ -929,6 +958,7 @@ class Daemon {
   std::optional<Sessions> browsers_;
   std::optional<SealedSecrets> secrets_;
   std::optional<Authentication> authentication_;
+  std::shared_ptr<Provider> provider_;  ///< Where people sign in; null = only tokens let in over TCP.
   std::optional<AuditQueue> audit_;
   std::optional<WorkerJoins> joins_;
   std::optional<Backups> backups_;

@@ -21,11 +21,13 @@ bool is_work_of_clients(const Route* route) {
          std::find(work_of_clients.begin(), work_of_clients.end(), route->about.id) != work_of_clients.end();
 }
 
-/// Without what workers upload: on the Unix socket their role is that of the daemon's user.
+/// Without what workers upload: on the Unix socket their role is that of the daemon's user. A sign-in is one
+/// when it ends: anyone can begin any number of them.
 bool is_change(const Call& call, const Route* route) {
   const bool of_worker =
       call.caller.role == Role::worker || (route != nullptr && route->least == Role::worker);
-  return call.request.method != "GET" && call.request.method != "HEAD" && !of_worker;
+  const bool only_begins = route != nullptr && route->about.id == "begin_sign_in_at_provider";
+  return call.request.method != "GET" && call.request.method != "HEAD" && !of_worker && !only_begins;
 }
 
 /// How the answer of a route names what it made.
@@ -33,12 +35,19 @@ struct Made {
   std::string_view route;
   std::string_view member;
 };
-constexpr std::array makers{Made{"create_experiment", "experiment"}, Made{"create_workspace", "name"},
-                            Made{"create_token", "id"}, Made{"create_invite", "id"}};
+constexpr std::array makers{Made{"create_experiment", "experiment"},
+                            Made{"create_workspace", "name"},
+                            Made{"create_token", "id"},
+                            Made{"create_invite", "id"},
+                            Made{"sign_in", "name"},
+                            Made{"sign_in_from_provider", "name"}};
 
-/// "experiments/3" for a path; "session".
+/// "experiments/3" for a path; "session", also for the paths below it.
 std::string resource_of(std::string_view path) {
   static constexpr std::string_view root = "/api/v1/";
+  if (path.starts_with("/api/v1/session/")) {
+    return "session";
+  }
   if (!path.starts_with(root)) {
     return "";
   }
@@ -87,7 +96,7 @@ void name_made(AuditEntry& entry, const Route* route, const HttpResponse& respon
     entry.workspace = workspace_of(runtime, static_cast<std::uint64_t>(*number));
   } else if (name->as_text() != nullptr) {
     entry.resource += "/" + *name->as_text();
-    entry.workspace = maker->member == "name" ? *name->as_text() : "";
+    entry.workspace = maker->route == "create_workspace" ? *name->as_text() : "";
   }
 }
 

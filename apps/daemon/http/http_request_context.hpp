@@ -98,6 +98,8 @@ struct RequestContext {
   std::unique_ptr<net::Background> checkpoint_reads{};  ///< Never null: the storage of checkpoints may be
                                                         ///< slow.
   std::unique_ptr<ExternalLeases> leases{};             ///< Never null.
+  std::unique_ptr<net::Background> sign_ins{};          ///< Never null: an OpenID provider may be slow.
+  std::size_t signing_in = 0;                           ///< Number of tasks of sign_ins.
 
   /// Answers from the engine's memory, once everything that the response shows is durable.
   void answer(const Call& call, net::HttpResponse response);

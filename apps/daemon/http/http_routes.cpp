@@ -29,6 +29,8 @@ namespace {
 
 using net::HttpRequest;
 
+constexpr std::size_t most_sign_ins_at_once = 4;
+
 /// Whether the text is spelled like names of searchers, workspaces and so on.
 bool is_word(std::string_view text) noexcept {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -159,13 +161,13 @@ net::HttpResponse too_much(const Caller& caller, const std::string& of_what) {
   return response;
 }
 
-/// The response to a caller whose token has sent too many requests, or keeps too many connections busy. Null:
-/// the call is within both limits, and counts.
+/// The response to a person, or to a caller whose token has sent too many requests, or keeps too many
+/// connections busy. Null: the call is within both limits, and counts.
 std::optional<net::HttpResponse> over_its_limits(RequestContext& context, Call& call) {
-  const std::string& token = call.caller.token_id;
-  if (token.empty()) {
+  if (call.caller.token_id.empty() && call.caller.person.empty()) {
     return std::nullopt;
   }
+  const std::string token = key_owner(call.caller);
   if (context.rates.take(token, context.runtime.now())) {
     return too_much(
         call.caller,
@@ -303,6 +305,7 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
   context->past = std::make_shared<PastStates>(runtime, context->reads.get());
   context->leases = std::make_unique<ExternalLeases>(runtime);
   context->checkpoint_reads = std::make_unique<net::Background>(loop, most_checkpoint_reads);
+  context->sign_ins = std::make_unique<net::Background>(loop, most_sign_ins_at_once);
   context->streams = std::make_unique<Streams>(
       runtime, loop,
       [context = context.get()](const HttpRequest& request) {
@@ -340,7 +343,8 @@ ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon
             if (refused != nullptr) {
               note_refusal(*context, call, refused->status);
             }
-            const bool is_known = !call.caller.token_id.empty() || call.caller.uid;
+            const bool is_known =
+                !call.caller.token_id.empty() || call.caller.uid || !call.caller.person.empty();
             return {refused == nullptr ? std::nullopt : std::optional(std::move(*refused)),
                     is_known ? key_owner(call.caller) : ""};
           },

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ class AuditQueue;
 class CheckpointRemover;
 class CheckpointSpace;
 class Invites;
+class Provider;
 class ScheduledBackups;
 
 /// The parts of the daemon that HTTP answers describe.
@@ -49,11 +51,13 @@ struct AboutDaemon {
   bool audits_reads = false;               ///< Reads are recorded, too.
   Sessions* sessions = nullptr;            ///< Null: browsers cannot sign in.
   Tokens* tokens = nullptr;                ///< Null if there are no files.
-  Invites* invites = nullptr;              ///< Null if workers need no keys.
-  std::optional<net::TlsIdentity> tls{};   ///< The certificate of the TCP port for clients, if it has one.
-  std::string advertised{};                ///< Address for workers of others, if an operator has set one.
-  Allocator* allocator = nullptr;          ///< Null: the daemon asks no other scheduler for allocations.
-  const Pages* pages = nullptr;            ///< Null: the files embedded in the program.
+  /// The OpenID provider where people sign in; not set, or null: there is none.
+  std::function<std::shared_ptr<Provider>()> provider{};
+  Invites* invites = nullptr;             ///< Null if workers need no keys.
+  std::optional<net::TlsIdentity> tls{};  ///< The certificate of the TCP port for clients, if it has one.
+  std::string advertised{};               ///< Address for workers of others, if an operator has set one.
+  Allocator* allocator = nullptr;         ///< Null: the daemon asks no other scheduler for allocations.
+  const Pages* pages = nullptr;           ///< Null: the files embedded in the program.
   /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:
   /// not possible.
   std::function<engine::Result<std::string>()> open_http_port{};

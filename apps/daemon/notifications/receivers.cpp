@@ -1,19 +1,15 @@
 #include "daemon/notifications/receivers.hpp"
 
 #include <sodium.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
 
 #include "hpsearch/engine/config/section.hpp"
+#include "hpsearch/io/files/private_file.hpp"
 #include "hpsearch/jobs/yaml/read_text.hpp"
 
 namespace hpsearch::daemon {
@@ -28,20 +24,6 @@ constexpr std::size_t most_key_bytes = 4'096;
 constexpr std::size_t least_key_bytes = 16;
 constexpr auto wanted_occasions = std::span(occasion_names).first<std::size(occasion_names) - 1>();
 constexpr const char* a_url = "as https://host/path";
-
-/// Texts of private files: other users of the machine may not read them.
-engine::Result<std::string> read_private_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  struct stat found {};
-  if (!file || ::stat(path.c_str(), &found) != 0) {
-    return Error{Errc::unavailable, path + " cannot be read: " + std::strerror(errno)};
-  }
-  if (S_ISREG(found.st_mode) && (found.st_mode & S_IRWXO) != 0) {
-    return Error{Errc::wrong_state,
-                 path + " has secrets, and other users of this machine may use it; chmod o= " + path};
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 bool is_port(std::string_view text) {
   return !text.empty() && text.size() <= 5 &&
@@ -129,7 +111,7 @@ void read_secret(Section& section, const fs::path& directory, Receiver& receiver
   if (!file) {
     return;
   }
-  const auto secret = read_private_file((directory / *file).string());
+  const auto secret = files::read_private_file((directory / *file).string());
   if (!secret) {
     section.problem("secret_file", secret.error().message);
     return;
@@ -201,18 +183,6 @@ Receiver read_receiver(const std::string& name, Section section, const fs::path&
   return receiver;
 }
 
-std::string all_problems(const std::string& path, const yaml::ReadText& text, const engine::Problems& found) {
-  std::vector<yaml::FileProblem> problems = text.problems;
-  for (const engine::Problem& problem : found) {
-    problems.push_back({text.lines.line_of(problem.path), problem});
-  }
-  std::string lines;
-  for (const yaml::FileProblem& problem : problems) {
-    lines += (lines.empty() ? "" : "\n") + yaml::to_text(path, problem);
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::optional<Url> read_url(const std::string& text) {
@@ -259,7 +229,7 @@ bool Receiver::wants(const Notification& notification) const {
 }
 
 engine::Result<Receivers> read_receivers(const std::string& path) {
-  const auto text = read_private_file(path);
+  const auto text = files::read_private_file(path);
   if (!text) {
     return text.error();
   }
@@ -293,7 +263,7 @@ engine::Result<Receivers> read_receivers(const std::string& path) {
     whole.finish();
   }
   if (!read.problems.empty() || !findings.problems.empty()) {
-    return Error{Errc::bad_request, all_problems(path, read, findings.problems)};
+    return Error{Errc::bad_request, yaml::all_problems(path, read, findings.problems)};
   }
   return receivers;
 }

@@ -9,6 +9,7 @@
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "daemon/notifications/receivers.hpp"
 #include "daemon/options/addresses.hpp"
+#include "daemon/sign_on/sign_in_file.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
@@ -79,6 +80,15 @@ Take groups_in(std::vector<GroupRole>& place) {
                                place.push_back(*std::move(read));
                                return "";
                              }};
+}
+
+Take proxies_in(ProxyPlaces& places) {
+  return configuration::Take{Take::Kind::list,
+                             [&places](const std::string& text) { return add_proxy_place(places, text); }};
+}
+
+std::string check_header(const std::string& name) {
+  return name.empty() || is_header_name(name) ? "" : "the name of a header, such as X-Forwarded-User";
 }
 
 std::vector<Option> state_options(Options& options) {
@@ -174,6 +184,37 @@ std::vector<Option> http_options(Options& options) {
            "admin. Can be repeated",
        .take = groups_in(options.groups),
        .needs = {"http.socket"}},
+      {.key = "access.sign_in_file",
+       .flag = "--sign-in-file",
+       .value = "FILE",
+       .meaning =
+           "Let people sign in at the OpenID provider in this file, with the roles that it gives to their "
+           "groups; SIGHUP reads the file again",
+       .take = configuration::text_in(options.sign_in_file, check_file),
+       .change = Change::by_hang_up},
+      {.key = "access.proxy_header",
+       .flag = "--proxy-header",
+       .value = "HEADER",
+       .meaning =
+           "Accept the name in this header, such as X-Forwarded-User, as that of a person whom a proxy in "
+           "--proxy has signed in; the roles are those of --sign-in-file",
+       .take = configuration::text_in(options.proxy.header, check_header),
+       .needs = {"access.proxies", "access.sign_in_file"}},
+      {.key = "access.proxy_groups_header",
+       .flag = "--proxy-groups-header",
+       .value = "HEADER",
+       .meaning = "The header with the groups of that person, with commas between them",
+       .usual = "X-Forwarded-Groups",
+       .take = configuration::text_in(options.proxy.groups_header, check_header),
+       .needs = {"access.proxy_header"}},
+      {.key = "access.proxies",
+       .flag = "--proxy",
+       .value = "ADDRESS",
+       .meaning =
+           "A proxy of --proxy-header: its address or network, or user:NAME for one that uses --http-socket "
+           "as that user of this machine. Can be repeated",
+       .take = proxies_in(options.proxy.from),
+       .needs = {"access.proxy_header"}},
       {.key = "access.audit_reads",
        .flag = "--audit-reads",
        .meaning = "Record in audit.jsonl what clients read, too",
@@ -355,6 +396,12 @@ bool check_files(const Options& options) {
   if (!options.notify.empty()) {
     if (const auto receivers = read_receivers(options.notify); !receivers) {
       report(receivers.error().message);
+      is_right = false;
+    }
+  }
+  if (!options.sign_in_file.empty()) {
+    if (const auto file = read_sign_in_file(options.sign_in_file); !file) {
+      report(file.error().message);
       is_right = false;
     }
   }

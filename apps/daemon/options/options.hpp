@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/access/unix_groups.hpp"
+#include "daemon/sign_on/proxy_header.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/io/configuration/option.hpp"
 #include "hpsearch/io/configuration/reading.hpp"
@@ -20,6 +21,8 @@ struct Options {
   std::string http_socket;        ///< "" = api.sock in the state directory.
   std::vector<GroupRole> groups;  ///< Groups that may use http_socket, which must be set then.
   std::string http;               ///< "" = no TCP port for clients.
+  std::string sign_in_file;       ///< Provider and roles of people; "" = only tokens let in over TCP.
+  ProxyHeader proxy;              ///< A proxy that names people.
   bool http_open = false;         ///< Over TCP no client needs a token.
   std::string tls_cert;           ///< PEM file; "" = none.
   std::string tls_key;

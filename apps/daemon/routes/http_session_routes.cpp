@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -5,6 +7,8 @@
 #include "daemon/access/session_cookie.hpp"
 #include "daemon/access/sessions.hpp"
 #include "daemon/http/http_request_context.hpp"
+#include "daemon/sign_on/provider.hpp"
+#include "hpsearch/io/net/log.hpp"
 #include "hpsearch/proto/api/access.hpp"
 #include "hpsearch/proto/api/schema.hpp"
 
@@ -12,6 +16,8 @@ namespace hpsearch::daemon {
 namespace {
 
 using engine::Instant;
+
+constexpr std::size_t most_waiting_sign_ins = 64;
 
 /// `page_key`: that of a session that has just begun, otherwise "".
 HttpResponse shown(const Caller& caller, std::string_view page_key, std::optional<Instant> expires_at) {
@@ -59,6 +65,25 @@ Result<std::pair<std::string, std::string>> read_sign_in(const Call& call) {
   return std::pair(std::string(map.begin()->first), *map.begin()->second.as_text());
 }
 
+/// Begins the session of a browser, and answers.
+void begin_session(RequestContext& context, Call call, SignedIn signed_in, Caller caller) {
+  Sessions* sessions = context.about.sessions;
+  const Instant now = context.runtime.now();
+  context.about.checks->run([sessions, call = std::move(call), signed_in = std::move(signed_in),
+                             caller = std::move(caller), now] {
+    // Ends the old session of this browser, whose cookie is replaced.
+    static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
+    const Result<SessionSecrets> secrets = sessions->begin(signed_in, now);
+    HttpResponse response = secrets
+                                ? shown(caller, secrets->page_key, sessions->end_of(hash_of(secrets->cookie)))
+                                : failure(secrets.error());
+    if (secrets) {
+      response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, secrets->cookie));
+    }
+    return [reply = call.reply, response = std::move(response)] { reply(response); };
+  });
+}
+
 void sign_in(RequestContext& context, Call call) {
   Sessions* sessions = context.about.sessions;
   const auto given = read_sign_in(call);
@@ -84,18 +109,89 @@ void sign_in(RequestContext& context, Call call) {
     call.reply(std::move(*refused));
     return;
   }
-  context.about.checks->run(
-      [sessions, call = std::move(call), who = std::get<Caller>(std::move(caller)), now] {
-        // Ends the old session of this browser, whose cookie is replaced.
-        static_cast<void>(sessions->end(hash_of(session_secret_of(call.request))));
-        const Result<SessionSecrets> secrets = sessions->begin(signed_in_as(who, who.may_make_tokens), now);
-        HttpResponse response =
-            secrets ? shown(who, secrets->page_key, now + Sessions::longest_life) : failure(secrets.error());
-        if (secrets) {
-          response.headers.emplace_back("Set-Cookie", set_session_cookie(call.request, secrets->cookie));
-        }
-        return [reply = call.reply, response = std::move(response)] { reply(response); };
-      });
+  const Caller& who = std::get<Caller>(caller);
+  begin_session(context, std::move(call), signed_in_as(who, who.may_make_tokens), who);
+}
+
+void show_provider(RequestContext& context, Call call) {
+  const auto provider = context.about.provider ? context.about.provider() : nullptr;
+  call.reply(with(200, api::SignInProvider{provider == nullptr ? std::nullopt
+                                                               : std::optional(provider->settings().name)}));
+}
+
+/// Lets the provider be asked beside the loop. `ask` returns what is done on the loop then.
+void at_provider(RequestContext& context, const Call& call,
+                 const std::function<std::function<void()>(Provider& provider, Instant now)>& ask) {
+  const auto provider = context.about.provider ? context.about.provider() : nullptr;
+  if (provider == nullptr || context.about.sessions == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon has no OpenID provider; sign in with a token"}));
+    return;
+  }
+  if (context.signing_in >= most_waiting_sign_ins) {
+    call.reply(failure(Error{Errc::unavailable, "too many people sign in at the moment; try again"}));
+    return;
+  }
+  ++context.signing_in;
+  context.sign_ins->run([&context, provider, ask, now = context.runtime.now()] {
+    return [&context, then = ask(*provider, now)] {
+      --context.signing_in;
+      then();
+    };
+  });
+}
+
+HttpResponse failed_sign_in(const Provider& provider, const Error& error) {
+  net::log(net::Level::warning, "a sign-in with " + provider.settings().name + " failed: " + error.message);
+  return error.code == Errc::unavailable ? failure(error) : unauthorized(error.message);
+}
+
+void begin_at_provider(RequestContext& context, Call call) {
+  at_provider(context, call, [call](Provider& provider, Instant now) {
+    const Result<Provider::Begun> begun = provider.begin(now);
+    HttpResponse response = begun ? with(200, api::SignInAtProvider{begun->address, begun->key})
+                                  : failed_sign_in(provider, begun.error());
+    response.holds_secret = true;
+    return [reply = call.reply, response] { reply(response); };
+  });
+}
+
+void begin_session_of(RequestContext& context, const Call& call, const Person& person,
+                      const std::string& issuer) {
+  const Authentication& authentication = *context.about.authentication;
+  auto caller = authentication.caller_of(person);
+  if (auto* refused = std::get_if<HttpResponse>(&caller)) {
+    net::log(net::Level::warning, "a sign-in was refused: " + no_role_for(person));
+    call.reply(std::move(*refused));
+    return;
+  }
+  const Caller& who = std::get<Caller>(caller);
+  SignedIn signed_in{.name = person.name, .role = who.role};
+  signed_in.issuer = issuer;
+  signed_in.groups = authentication.roles().known_of(person.groups);
+  signed_in.until = person.until.micros();
+  begin_session(context, call, std::move(signed_in), who);
+}
+
+void finish_at_provider(RequestContext& context, Call call) {
+  const Result<Value> body = call.object();
+  const auto given =
+      body ? proto::decode_value<api::ProviderAnswer>(*body) : Result<api::ProviderAnswer>(body.error());
+  if (!given) {
+    call.reply(failure(Error{Errc::bad_request, given.error().message}));
+    return;
+  }
+  at_provider(context, call, [&context, call, answer = *given](Provider& provider, Instant now) {
+    const Result<Person> person = provider.finish({answer.state, answer.code, answer.key}, now);
+    std::function<void()> then;
+    if (person) {
+      then = [&context, call, person = *person, issuer = provider.settings().issuer] {
+        begin_session_of(context, call, person, issuer);
+      };
+    } else {
+      then = [reply = call.reply, response = failed_sign_in(provider, person.error())] { reply(response); };
+    }
+    return then;
+  });
 }
 
 void show_session(RequestContext& context, Call call) {
@@ -144,6 +240,8 @@ void new_code(RequestContext& context, Call call) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps no sessions"}));
   } else if (!call.caller.session.empty()) {
     call.reply(refusal(403, "a session makes no codes: it would outlive itself"));
+  } else if (!call.caller.person.empty()) {
+    call.reply(refusal(403, "the proxy signs " + call.caller.person + " in; there is no need of a code"));
   } else if (*makes_tokens && call.caller.role < Role::admin) {
     call.reply(refusal(403, call.caller.name + " is " + std::string(name_of(call.caller.role)) +
                                 "; only an admin may begin a session that makes tokens"));
@@ -186,6 +284,28 @@ constexpr Route session_table[] = {
      Role::viewer,
      &sign_out,
      {"sign_out", "access", "Signs a browser out", nullptr, nullptr, 204},
+     {},
+     false},
+    {"GET",
+     "/api/v1/session/provider",
+     Role::anyone,
+     &show_provider,
+     {"show_sign_in_provider", "access", "Where people sign in, beside tokens",
+      api::schema_of<api::SignInProvider>}},
+    {"POST",
+     "/api/v1/session/provider",
+     Role::anyone,
+     &begin_at_provider,
+     {"begin_sign_in_at_provider", "access", "Begins a sign-in at the OpenID provider",
+      api::schema_of<api::SignInAtProvider>},
+     {},
+     false},
+    {"POST",
+     "/api/v1/session/provider/answer",
+     Role::anyone,
+     &finish_at_provider,
+     {"sign_in_from_provider", "access", "Signs a browser in that comes back from the OpenID provider",
+      api::schema_of<api::Session>, api::schema_of<api::ProviderAnswer>},
      {},
      false},
     {"POST",

@@ -11,10 +11,12 @@ import {readSession} from "./api/client";
 import {findPageKey} from "./api/page_key";
 import {startStream} from "./live/stream";
 import {watchVersion} from "./live/version_watch";
+import {comeFromProvider} from "./pages/settings/provider_sign_in";
 import {exchangeCode} from "./pages/settings/sign_in_code";
 
 // A one-time code stands behind #, which no log has. It is taken out of the address before anything else.
 await exchangeCode();
+await comeFromProvider();
 await findPageKey();
 void readSession();
 startStream();

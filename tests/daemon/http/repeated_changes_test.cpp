@@ -226,6 +226,8 @@ const Rows rows{
     {{"POST", "/api/v1/session/code"}, Change{"/api/v1/session/code", "", &nothing}},
     {{"POST", "/api/v1/session"}, of_a_browser},
     {{"DELETE", "/api/v1/session"}, of_a_browser},
+    {{"POST", "/api/v1/session/provider"}, of_a_browser},
+    {{"POST", "/api/v1/session/provider/answer"}, of_a_browser},
     {{"POST", "/api/v1/http-port"}, of_real_files},
     {{"POST", "/api/v1/store/backup"}, of_real_files},
     {{"POST", "/api/v1/store/backup/result"}, of_real_files},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hpsearch/io/net/networks.hpp"
+
 namespace hpsearch::net {
 namespace {
 

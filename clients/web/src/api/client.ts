@@ -3,7 +3,7 @@ import {signal} from "@preact/signals";
 import {base} from "../state/router";
 import {parseExact, printExact} from "./exact";
 import {onPageKey, setPageKey, withOwnHeaders} from "./page_key";
-import type {Session} from "./types";
+import type {ProviderAnswer, Session} from "./types";
 
 export interface FieldProblem {
     readonly path: string;
@@ -123,8 +123,8 @@ export async function change<T>(
     return answer === "" ? (null as T) : parseExact<T>(answer);
 }
 
-export async function openSession(proof: {token: string} | {code: string}): Promise<void> {
-    const made = await change<Session>("POST", "session", proof);
+export async function openSession(proof: {token: string} | {code: string} | ProviderAnswer, path = "session"): Promise<void> {
+    const made = await change<Session>("POST", path, proof);
     setPageKey(made.page_key);
     session.value = made;
     signIns += 1;

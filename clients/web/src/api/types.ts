@@ -206,7 +206,7 @@ export interface components {
         };
         /** @description Who sends the requests. */
         readonly Caller: {
-            /** @description Token or user, such as "token ci" or "uid 1000". */
+            /** @description Token or user, such as "token ci", "user ann@example.org" or "uid 1000". */
             readonly name: string;
             /** @description The name of the same token or user as experiments show it. */
             readonly owner: string;
@@ -1237,6 +1237,15 @@ export interface components {
             /** @description SHA-256 of a context on the daemon; missing if the experiment uses a directory. */
             readonly context_digest?: string;
         };
+        /** @description What a browser brings back from the OpenID provider. */
+        readonly ProviderAnswer: {
+            /** @description `code` of that address. */
+            readonly code: string;
+            /** @description The key with which the sign-in began. */
+            readonly key: string;
+            /** @description `state` of the address to which the provider sent the browser. */
+            readonly state: string;
+        };
         /** @description Why the worker gets no trials. */
         readonly QuarantineRequest: {
             /** @description What is wrong with the worker, for people. */
@@ -1528,6 +1537,13 @@ export interface components {
             /** @description A token; either this or `code`. */
             readonly token?: string;
         };
+        /** @description A sign-in at the OpenID provider that has begun. */
+        readonly SignInAtProvider: {
+            /** @description The browser goes there. It returns to the page /login. */
+            readonly address: string;
+            /** @description What the browser keeps, and sends with the provider's answer. */
+            readonly key: string;
+        };
         /** @description A code with which a browser signs in. */
         readonly SignInCode: {
             /** @description The code, which works once. */
@@ -1539,6 +1555,11 @@ export interface components {
         readonly SignInCodeRequest: {
             /** @description Whether the session may create and rotate tokens; only admins may ask for that. */
             readonly makes_tokens?: boolean;
+        };
+        /** @description Where people sign in, beside tokens. */
+        readonly SignInProvider: {
+            /** @description Name of the OpenID provider; null: there is none. */
+            readonly name: string | null;
         };
         /** @description A slot of a worker. */
         readonly Slot: {
@@ -2250,6 +2271,7 @@ export type Problem = components['schemas']['Problem'];
 export type ProblemItem = components['schemas']['ProblemItem'];
 export type ProgramChange = components['schemas']['ProgramChange'];
 export type ProgramRequest = components['schemas']['ProgramRequest'];
+export type ProviderAnswer = components['schemas']['ProviderAnswer'];
 export type QuarantineRequest = components['schemas']['QuarantineRequest'];
 export type Queue = components['schemas']['Queue'];
 export type QueueCheck = components['schemas']['QueueCheck'];
@@ -2272,8 +2294,10 @@ export type Searcher = components['schemas']['Searcher'];
 export type SearcherList = components['schemas']['SearcherList'];
 export type Session = components['schemas']['Session'];
 export type SignIn = components['schemas']['SignIn'];
+export type SignInAtProvider = components['schemas']['SignInAtProvider'];
 export type SignInCode = components['schemas']['SignInCode'];
 export type SignInCodeRequest = components['schemas']['SignInCodeRequest'];
+export type SignInProvider = components['schemas']['SignInProvider'];
 export type Slot = components['schemas']['Slot'];
 export type SlotPage = components['schemas']['SlotPage'];
 export type SourceCheckpoint = components['schemas']['SourceCheckpoint'];

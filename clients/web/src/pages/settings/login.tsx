@@ -1,21 +1,32 @@
-// Sign-in with a token.
-import {useId, useState} from "preact/hooks";
-import {openSession, Problem, signedOut} from "../../api/client";
+// Sign-in with a token, or at the OpenID provider of the daemon.
+import {useEffect, useId, useState} from "preact/hooks";
+import {get, openSession, Problem, signedOut} from "../../api/client";
+import type {SignInProvider} from "../../api/types";
 import {address, go} from "../../state/router";
 import {t} from "../../i18n/texts";
 import type {PageProps} from "../page_props";
+import {goToProvider, providerProblem} from "./provider_sign_in";
 
 export default function Login(_: PageProps) {
     const [token, setToken] = useState("");
     const [problem, setProblem] = useState<string | undefined>();
     const [waits, setWaits] = useState(false);
+    const [provider, setProvider] = useState<string | null>(null);
     const id = useId();
+    useEffect(() => {
+        void get<SignInProvider>("session/provider").then(
+            ({name}) => setProvider(name),
+            () => {},
+        );
+    }, []);
+    const shown = problem ?? (providerProblem.value || undefined);
     const open = async (event: Event) => {
         event.preventDefault();
         // What the field holds now; the state may be one stroke behind it.
         const given = (event.currentTarget as HTMLFormElement).querySelector("input")?.value ?? token;
         setWaits(true);
         setProblem(undefined);
+        providerProblem.value = "";
         try {
             await openSession({token: given.trim()});
             if (address.peek().path[0] === "login") go("experiments", {replace: true});
@@ -32,6 +43,11 @@ export default function Login(_: PageProps) {
     return (
         <div class="login">
             <h1>{t("nav.login")}</h1>
+            {provider && (
+                <button type="button" class="button primary" onClick={goToProvider}>
+                    {t("login.with", {name: provider})}
+                </button>
+            )}
             <p class="muted">{t("login.text")}</p>
             <pre class="command">
                 <code>hpsearch open</code>
@@ -47,13 +63,13 @@ export default function Login(_: PageProps) {
                         spellcheck={false}
                         value={token}
                         aria-invalid={problem !== undefined}
-                        aria-describedby={problem ? `${id}-problem` : undefined}
+                        aria-describedby={shown ? `${id}-problem` : undefined}
                         onInput={(event) => setToken(event.currentTarget.value)}
                     />
                 </label>
-                {problem && (
+                {shown && (
                     <p class="field-problem" id={`${id}-problem`} role="alert">
-                        {problem}
+                        {shown}
                     </p>
                 )}
                 <button class={`button primary${waits ? " waits" : ""}`} disabled={waits || token.trim() === ""}>

@@ -52,4 +52,8 @@ struct ReadText {
 /// "file:line: path: what (allowed)", without the parts that are empty.
 [[nodiscard]] std::string to_text(const std::string& path, const FileProblem& problem);
 
+/// A line for each problem of the text, then for each one that was `found` in its tree.
+[[nodiscard]] std::string all_problems(const std::string& path, const ReadText& text,
+                                       const engine::Problems& found);
+
 }  // namespace hpsearch::yaml

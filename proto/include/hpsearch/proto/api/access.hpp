@@ -261,6 +261,40 @@ struct SignInCode {
   }
 };
 
+struct SignInProvider {
+  static constexpr Schema schema{"SignInProvider", "Where people sign in, beside tokens."};
+  std::optional<std::string> name{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("name", self.name, "Name of the OpenID provider; null: there is none.");
+  }
+};
+
+struct SignInAtProvider {
+  static constexpr Schema schema{"SignInAtProvider", "A sign-in at the OpenID provider that has begun."};
+  std::string address{};
+  std::string key{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("address", self.address, "The browser goes there. It returns to the page /login.");
+    fields("key", self.key, "What the browser keeps, and sends with the provider's answer.");
+  }
+};
+
+struct ProviderAnswer {
+  static constexpr Schema schema{"ProviderAnswer", "What a browser brings back from the OpenID provider.",
+                                 Schema::Kind::body};
+  std::string state{};
+  std::string code{};
+  std::string key{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("state", self.state, "`state` of the address to which the provider sent the browser.");
+    fields("code", self.code, "`code` of that address.");
+    fields("key", self.key, "The key with which the sign-in began.");
+  }
+};
+
 struct HttpPort {
   static constexpr Schema schema{"HttpPort", "Where browsers reach the daemon."};
   std::string http{};
@@ -279,7 +313,8 @@ struct Caller {
   std::string unix_user{};
 
   static void list_fields(auto& fields, auto& self) {
-    fields("name", self.name, "Token or user, such as \"token ci\" or \"uid 1000\".");
+    fields("name", self.name,
+           "Token or user, such as \"token ci\", \"user ann@example.org\" or \"uid 1000\".");
     fields("owner", self.owner, "The name of the same token or user as experiments show it.");
     fields("role", self.role, "The role of the caller.");
     fields("workspaces", self.workspaces, "Workspaces in which it has this role; [\"*\"]: all.");
