@@ -45,6 +45,8 @@
 #include "daemon/sessions/worker_joins.hpp"
 #include "daemon/sessions/worker_port.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
+#include "daemon/store/files/store_address.hpp"
+#include "daemon/store/postgresql/postgresql_store.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/streams/notifier.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
@@ -98,11 +100,9 @@ class Daemon {
 
   Exit run() {
     passed_.find();
-    service_.status("opens the store in " + options_.state_dir);
+    service_.status("opens the store in " + (in_a_database() ? options_.store : options_.state_dir));
     if (auto opened = open_storage(); !opened) {
-      return end(opened.error(), opened.error().code == Errc::wrong_state   ? Exit::conflict
-                                 : opened.error().code == Errc::bad_request ? Exit::usage
-                                                                            : Exit::storage);
+      return end(opened.error(), exit_of(opened.error()));
     }
     if (auto listening = listen(); !listening) {
       return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
@@ -127,7 +127,9 @@ class Daemon {
     leave_signals();
     if (runtime_->stalled()) {
       return end(
-          Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
+          Error{Errc::unavailable, std::string("stopped before ") +
+                                       (in_a_database() ? "the database answered" : "there was space") +
+                                       ": unacknowledged events are not stored"},
           Exit::storage);
     }
     directory_->retract();
@@ -151,12 +153,30 @@ class Daemon {
     return code;
   }
 
+  [[nodiscard]] bool in_a_database() const noexcept { return !options_.store.empty(); }
+
+  /// A database that is away comes back: then the manager of services may start the daemon again.
+  [[nodiscard]] Exit exit_of(const Error& error) const noexcept {
+    switch (error.code) {
+      case Errc::wrong_state:
+        return Exit::conflict;
+      case Errc::bad_request:
+        return Exit::usage;
+      case Errc::unavailable:
+        return in_a_database() ? Exit::failed : Exit::storage;
+      default:
+        return Exit::storage;
+    }
+  }
+
   /// One line for those who look at the service.
   [[nodiscard]] std::string state_of_service() const {
     const engine::Engine& engine = runtime_->engine();
     const auto active = std::count_if(engine.experiments().begin(), engine.experiments().end(),
                                       [](const auto& one) { return !engine::is_ended(one.second.state); });
-    return (runtime_->stalled() ? "waits for space on the disk; " : "") + std::to_string(active) +
+    const char* const waits =
+        in_a_database() ? "waits for the database of the store; " : "waits for space on the disk; ";
+    return (runtime_->stalled() ? waits : "") + std::to_string(active) +
            " active experiments, log position " + std::to_string(engine.last_lsn().number());
   }
 
@@ -200,7 +220,8 @@ class Daemon {
         options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
                                           : StateDirectory::NetworkFileSystems::refused,
         files::file_system_at,
-        options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected);
+        options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected,
+        in_a_database() ? StateDirectory::Store::in_a_database : StateDirectory::Store::here);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -215,17 +236,72 @@ class Daemon {
     net::forbid_core_files();
     // Peers need descriptors. Raised only here: a daemon that is refused should print one message only.
     net::raise_descriptor_limit();
-    auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
-    if (!store) {
-      return remedy(store.error());
+    if (auto opened = in_a_database() ? open_database() : open_file(); !opened) {
+      return remedy(opened.error());
     }
-    store_ = std::move(store).value();
     movable_store_.emplace(*store_, directory_->path());
-    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience());
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience(),
+                                         in_a_database() ? on_another_thread : on_a_thread_of_its_own);
     if (auto recovered = replay(); !recovered) {
       return remedy(recovered.error());
     }
     return read_secrets_key();
+  }
+
+  Status open_file() {
+    const auto elsewhere = read_store_address(directory_->path());
+    if (!elsewhere) {
+      return elsewhere.error();
+    }
+    if (*elsewhere) {
+      return Error{Errc::wrong_state, "the store of the state directory " + directory_->path() + " is " +
+                                          (*elsewhere)->address + "; give it as --store, or copy it into a " +
+                                          "state directory: hpsearch store copy --from " +
+                                          (*elsewhere)->address + " --to NEW"};
+    }
+    auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
+    if (!store) {
+      return store.error();
+    }
+    file_store_ = store->get();
+    store_ = std::move(store).value();
+    return Done{};
+  }
+
+  Status open_database() {
+    const auto url = DatabaseUrl::read(options_.store);
+    if (!url) {
+      return url.error();
+    }
+    struct stat place {};
+    const OwnerRecord owner = this_owner();
+    if (::stat(directory_->path().c_str(), &place) != 0) {
+      return Error{Errc::unavailable, "the state directory " + directory_->path() + " is missing"};
+    }
+    const StoreHolder holder{
+        .name = "hpsearchd on " + owner.host + ", process " + std::to_string(owner.pid),
+        .place =
+            owner.boot + ":" + std::to_string(place.st_dev) + ":" + std::to_string(place.st_ino),
+        .take_over = options_.take_over};
+    std::string said;
+    auto store = PostgresqlStore::open(*url, holder, [&](const std::string& why) {
+      if (std::exchange(said, why) != why) {
+        net::log(Level::warning, why);
+      }
+      service_.starting("waits for the store", longest_without_progress);
+    });
+    if (!store) {
+      return store.error();
+    }
+    const StoreAddress address{url->text(), (*store)->cluster()};
+    if (auto belongs = check_belongs(directory_->path(), address); !belongs) {
+      return belongs;
+    }
+    if (auto written = write_store_address(directory_->path(), address); !written) {
+      return written;
+    }
+    store_ = std::move(store).value();
+    return Done{};
   }
 
   /// A long log takes longer than service managers wait for a start.
@@ -297,20 +373,24 @@ class Daemon {
     switch (error.code) {
       case Errc::corrupt:
         error.message +=
-            ". No event was changed. List the damage with: hpsearch store verify " + directory_->path() +
+            ". No event was changed. List the damage with: hpsearch store verify " +
+            (in_a_database() ? options_.store : directory_->path()) +
             ". Create a working state directory with: hpsearch store restore BACKUP --to NEW, or: hpsearch "
             "store salvage " +
-            directory_->path() + " --to NEW";
+            (in_a_database() ? options_.store : directory_->path()) + " --to NEW";
         break;
       case Errc::not_found:
       case Errc::wrong_state:
+      case Errc::bad_request:
         break;  // The warnings already name the remedy.
       case Errc::version_mismatch:
         error.message += ". Use the release that wrote this state directory";
         break;
       default:
-        error.message +=
-            ". Make room or repair the file system of " + directory_->path() + ", then start again";
+        if (!in_a_database()) {
+          error.message +=
+              ". Make room or repair the file system of " + directory_->path() + ", then start again";
+        }
         break;
     }
     return error;
@@ -402,7 +482,9 @@ class Daemon {
 
   /// Opens the stores of contexts, logs and files, and of copies of the events.
   Status open_kept_files() {
-    backups_.emplace(*runtime_, *store_, directory_->path());
+    if (file_store_ != nullptr) {
+      backups_.emplace(*runtime_, *file_store_, directory_->path());
+    }
     context_writer_.emplace(loop_, 1);
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
                       [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
@@ -499,7 +581,7 @@ class Daemon {
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
-                            .backups = &*backups_,
+                            .backups = backups_ ? &*backups_ : nullptr,
                             .contexts = &*contexts_,
                             .kept = &*kept_,
                             .remover = &*remover_,
@@ -578,7 +660,7 @@ class Daemon {
                                                            .forgotten = [this](const std::string& name) {
                                                              remove_keys_of(name);
                                                            }});
-    storage_.emplace(*runtime_, directory_->path(), directory_->database());
+    storage_.emplace(*runtime_, directory_->path(), directory_->database(), options_.store);
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
     // A crash may have left files of deleted experiments.
@@ -855,14 +937,17 @@ class Daemon {
   }
 
   void storage_failed(const Error& error) {
+    const bool taken_over = error.code == Errc::wrong_state;
     net::log(Level::error, error.message +
                                ". All acknowledged requests and reports are stored; workers keep the other "
-                               "reports and continue. "
-                               "Check " +
-                               directory_->path() +
-                               " and its disk, then start the daemon again; it checks the store when it "
-                               "starts and says what to do");
-    exit_ = Exit::storage;
+                               "reports and continue" +
+                               (taken_over ? ""
+                                           : ". Check " +
+                                                 (in_a_database() ? options_.store
+                                                                  : directory_->path() + " and its disk") +
+                                                 ", then start the daemon again; it checks the store when it "
+                                                 "starts and says what to do"));
+    exit_ = taken_over ? Exit::conflict : Exit::storage;
     loop_.stop();
   }
 
@@ -903,7 +988,8 @@ class Daemon {
   net::Loop loop_;
   net::Watch service_clock_;
   std::unique_ptr<StateDirectory> directory_;
-  std::unique_ptr<SqliteStore> store_;
+  std::unique_ptr<EventStore> store_;
+  SqliteStore* file_store_ = nullptr;  ///< The same, if it is in a file.
   std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>

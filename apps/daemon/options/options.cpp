@@ -9,6 +9,7 @@
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "daemon/notifications/receivers.hpp"
 #include "daemon/options/addresses.hpp"
+#include "daemon/store/postgresql/database_url.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
@@ -89,6 +90,14 @@ std::vector<Option> state_options(Options& options) {
        .meaning = "Directory of the store; created if it doesn't exist",
        .usual = "hpsearchd in $HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch",
        .take = configuration::text_in(options.state_dir)},
+      {.key = "state.store",
+       .flag = "--store",
+       .value = "URL",
+       .meaning =
+           "Keep the store in this PostgreSQL database, postgresql://USER@HOST:PORT/DATABASE; passwords come "
+           "from ~/.pgpass or a service file of libpq",
+       .usual = "events.db in --state-dir, in SQLite",
+       .take = configuration::text_in(options.store)},
       {.key = "state.allow_network_filesystem",
        .flag = "--allow-network-filesystem",
        .meaning = "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test",
@@ -96,8 +105,8 @@ std::vector<Option> state_options(Options& options) {
       {.key = "state.take_over",
        .flag = "--take-over",
        .meaning =
-           "Start although another host's daemon used the state directory in the last 5 minutes; only if "
-           "that daemon or host is gone",
+           "Start although another host's daemon used the state directory in the last 5 minutes, only if that "
+           "daemon or host is gone; or take --store from a daemon that has it, which then ends",
        .take = configuration::on_off_in(options.take_over)},
       {.key = "state.forget_secrets",
        .flag = "--forget-secrets",
@@ -332,13 +341,20 @@ configuration::Program program_of(Options& options) {
 }
 
 engine::Problems conflicts_of(const Options& options) {
+  engine::Problems problems;
+  // The value may have a password, so no message repeats it.
+  if (!options.store.empty() && !DatabaseUrl::is_meant(options.store)) {
+    problems.push_back(
+        {"state.store", "is no address such as postgresql://hpsearch@db.example.org/hpsearch", ""});
+  } else if (std::string problem = password_problem(options.store); !problem.empty()) {
+    problems.push_back({"state.store", std::move(problem), ""});
+  }
   const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
   if (options.http.empty() || is_on_this_machine(options.http)) {
-    return {};
+    return problems;
   }
   const std::string loopback =
       "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
-  engine::Problems problems;
   if (!options.web_root.empty()) {
     problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
   }

@@ -17,6 +17,7 @@ enum class Exit : int { ok = 0, failed = 1, usage = 2, not_found = 3, conflict =
 
 struct Options {
   std::string state_dir;
+  std::string store;              ///< Address of a PostgreSQL database; "" = events.db in the state directory.
   std::string http_socket;        ///< "" = api.sock in the state directory.
   std::vector<GroupRole> groups;  ///< Groups that may use http_socket, which must be set then.
   std::string http;               ///< "" = no TCP port for clients.
@@ -41,7 +42,7 @@ struct Options {
   bool audit_reads = false;
   bool allow_network_filesystem = false;
   bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
-  bool take_over = false;       ///< Take the store over from a daemon on another host that cannot be stopped.
+  bool take_over = false;       ///< Take the store over from a daemon that cannot be stopped.
   std::string metrics_listen;   ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.

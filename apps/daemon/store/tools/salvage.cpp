@@ -38,7 +38,7 @@ constexpr std::uint64_t events_per_transaction = 10'000;
 
 class Copying {
  public:
-  Copying(ClosedStore& from, SqliteFile& to, engine::Instant now)
+  Copying(StoredLog& from, SqliteFile& to, engine::Instant now)
       : from_(from), to_(to), now_(now), starts_(starts_from(from.daemon_epoch(), now)) {}
 
   Status run(Salvage& result) {
@@ -132,7 +132,7 @@ class Copying {
     return to_.run("COMMIT", "cannot write");
   }
 
-  ClosedStore& from_;
+  StoredLog& from_;
   SqliteFile& to_;
   engine::Instant now_;
   std::uint64_t starts_;
@@ -143,7 +143,7 @@ class Copying {
 
 }  // namespace
 
-Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now) {
+Result<Salvage> salvage(StoredLog& from, const std::string& to, engine::Instant now) {
   Salvage result;
   result.stored = from.last_lsn();
   auto made = NewStoreFile::begin(to);

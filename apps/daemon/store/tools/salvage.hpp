@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/tools/stored_log.hpp"
 
 namespace hpsearch::daemon {
 
@@ -28,6 +28,6 @@ struct Salvage {
 /// it contains.
 ///
 /// wrong_state: something is at `to` already; unavailable: it cannot be written. O(log).
-[[nodiscard]] engine::Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now);
+[[nodiscard]] engine::Result<Salvage> salvage(StoredLog& from, const std::string& to, engine::Instant now);
 
 }  // namespace hpsearch::daemon
