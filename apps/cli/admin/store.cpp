@@ -218,9 +218,8 @@ int store_copy(const StoreOptions& options, const Output& output) {
     return output.fail(conflict_failure("the store " + place->name() + " is in use by " +
                                         in_database->holder() + "; " + instead));
   }
-  return daemon::DatabaseUrl::is_meant(options.to)
-             ? copy_to_database(**from, *place, options.to, output)
-             : copy_to_directory(**from, *place, options.to, output);
+  return daemon::DatabaseUrl::is_meant(options.to) ? copy_to_database(**from, *place, options.to, output)
+                                                   : copy_to_directory(**from, *place, options.to, output);
 }
 
 }  // namespace hpsearch::cli

@@ -137,9 +137,10 @@ int store_backup(const StoreOptions& options, const Output& output) {
     return output.fail(place.failure());
   }
   if (place->file.empty()) {
-    return output.fail(usage_failure("a backup has the keys and files of the daemon, too: name its state "
-                                     "directory instead of " +
-                                     place->name()));
+    return output.fail(
+        usage_failure("a backup has the keys and files of the daemon, too: name its state "
+                      "directory instead of " +
+                      place->name()));
   }
   const auto key = key_of(options, Times::twice,
                           "a backup has the daemon's keys, sealed: give --key-file FILE (make one with: head "

@@ -18,7 +18,7 @@ namespace hpsearch::cli {
 
 /// Where a store is: in a directory of a daemon, a run or a backup, a file on its own, or a database.
 struct StorePlace {
-  std::filesystem::path file;  ///< "" for a database without a directory.
+  std::filesystem::path file;                      ///< "" for a database without a directory.
   std::optional<std::filesystem::path> directory;  ///< The directory of a daemon or a backup.
   std::optional<daemon::DatabaseUrl> database;     ///< Where the events are, if not in the file.
 
@@ -31,8 +31,8 @@ struct StorePlace {
 
 [[nodiscard]] Outcome<StorePlace> find_store(const std::string& given);
 
-/// Opens a store in a file that no process has open; `instead` is the remedy if one has. A store in a database
-/// is read as it is now, also while a daemon has it.
+/// Opens a store in a file that no process has open; `instead` is the remedy if one has. A store in a
+/// database is read as it is now, also while a daemon has it.
 [[nodiscard]] Outcome<std::unique_ptr<daemon::StoredLog>> open_closed(const StorePlace& place,
                                                                       const std::string& instead);
 

@@ -280,8 +280,7 @@ class Daemon {
     }
     const StoreHolder holder{
         .name = "hpsearchd on " + owner.host + ", process " + std::to_string(owner.pid),
-        .place =
-            owner.boot + ":" + std::to_string(place.st_dev) + ":" + std::to_string(place.st_ino),
+        .place = owner.boot + ":" + std::to_string(place.st_dev) + ":" + std::to_string(place.st_ino),
         .take_over = options_.take_over};
     std::string said;
     auto store = PostgresqlStore::open(*url, holder, [&](const std::string& why) {
@@ -293,7 +292,7 @@ class Daemon {
     if (!store) {
       return store.error();
     }
-    const StoreAddress address{url->text(), (*store)->cluster()};
+    const StoreAddress address{url->text(), std::to_string((*store)->cluster())};
     if (auto belongs = check_belongs(directory_->path(), address); !belongs) {
       return belongs;
     }
@@ -938,15 +937,15 @@ class Daemon {
 
   void storage_failed(const Error& error) {
     const bool taken_over = error.code == Errc::wrong_state;
-    net::log(Level::error, error.message +
-                               ". All acknowledged requests and reports are stored; workers keep the other "
-                               "reports and continue" +
-                               (taken_over ? ""
-                                           : ". Check " +
-                                                 (in_a_database() ? options_.store
-                                                                  : directory_->path() + " and its disk") +
-                                                 ", then start the daemon again; it checks the store when it "
-                                                 "starts and says what to do"));
+    net::log(Level::error,
+             error.message +
+                 ". All acknowledged requests and reports are stored; workers keep the other "
+                 "reports and continue" +
+                 (taken_over ? ""
+                             : ". Check " +
+                                   (in_a_database() ? options_.store : directory_->path() + " and its disk") +
+                                   ", then start the daemon again; it checks the store when it "
+                                   "starts and says what to do"));
     exit_ = taken_over ? Exit::conflict : Exit::storage;
     loop_.stop();
   }
@@ -989,7 +988,7 @@ class Daemon {
   net::Watch service_clock_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<EventStore> store_;
-  SqliteStore* file_store_ = nullptr;  ///< The same, if it is in a file.
+  SqliteStore* file_store_ = nullptr;               ///< The same, if it is in a file.
   std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>

@@ -172,7 +172,8 @@ Status write_pid(const Descriptor& lock, const std::string& path) {
 
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
                                                              NetworkFileSystems network,
-                                                             files::FileSystemAt look_at, OtherHosts others, Store store_is) {
+                                                             files::FileSystemAt look_at, OtherHosts others,
+                                                             Store store_is) {
   auto path = absolute(given);
   if (!path) {
     return path.error();

@@ -68,8 +68,7 @@ class StateDirectory {
   void retract() noexcept;
 
  private:
-  StateDirectory(std::string path, Descriptor directory, Descriptor lock,
-                 std::optional<StoreLock> store_lock,
+  StateDirectory(std::string path, Descriptor directory, Descriptor lock, std::optional<StoreLock> store_lock,
                  OwnerFile owner, files::FileSystemKind on)
       : path_(std::move(path)),
         directory_(std::move(directory)),

@@ -41,10 +41,9 @@ void StorageWatch::found_no_room(const engine::Error& error) {
   const std::string state = database_.empty() ? "full" : "away";
   if (logged_ != state) {
     logged_ = state;
-    net::log(net::Level::error,
-             error.message + ". No request or report is acknowledged until " +
-                 (database_.empty() ? "there is space" : "the database answers") +
-                 ". Workers keep their reports; the daemon resumes automatically");
+    net::log(net::Level::error, error.message + ". No request or report is acknowledged until " +
+                                    (database_.empty() ? "there is space" : "the database answers") +
+                                    ". Workers keep their reports; the daemon resumes automatically");
   }
   if (database_.empty()) {
     reserve_.give_up();

@@ -36,7 +36,9 @@ class StoreThread final : public StoreExecutor {
     changed_.notify_one();
   }
 
-  [[nodiscard]] bool may_be_spared() const noexcept override { return spared_ == Spared::while_quick && quick_ >= quick_enough; }
+  [[nodiscard]] bool may_be_spared() const noexcept override {
+    return spared_ == Spared::while_quick && quick_ >= quick_enough;
+  }
 
   [[nodiscard]] bool spare() override {
     const std::unique_lock lock(working_, std::try_to_lock);

@@ -104,9 +104,9 @@ std::vector<Option> state_options(Options& options) {
        .take = configuration::on_off_in(options.allow_network_filesystem)},
       {.key = "state.take_over",
        .flag = "--take-over",
-       .meaning =
-           "Start although another host's daemon used the state directory in the last 5 minutes, only if that "
-           "daemon or host is gone; or take --store from a daemon that has it, which then ends",
+       .meaning = "Start although another host's daemon used the state directory in the last 5 minutes, only "
+                  "if that "
+                  "daemon or host is gone; or take --store from a daemon that has it, which then ends",
        .take = configuration::on_off_in(options.take_over)},
       {.key = "state.forget_secrets",
        .flag = "--forget-secrets",

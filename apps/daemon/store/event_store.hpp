@@ -54,8 +54,10 @@ struct CurvePage {
 ///
 /// Owns:    its files, or its connections to a database.
 /// Threads: one at a time, except for check_ours(); recovery may use one more of its own.
-/// Fails:   a failed append leaves the log as it was before the group. If only room was missing, or a database
-///          was away, the same group may be given again; after any other failure the store accepts nothing more.
+/// Fails:   a failed append leaves the log as it was before the group. If only room was missing, or a
+/// database
+///          was away, the same group may be given again; after any other failure the store accepts nothing
+///          more.
 class EventStore {
  public:
   EventStore() = default;
@@ -76,8 +78,8 @@ class EventStore {
   virtual engine::Status recover(const Visit& visit) = 0;
 
   /// Adds events that follow the last one without a gap; all durable on return, or none of them. unavailable:
-  /// no room is left for them, or their database is away. corrupt: the disk failed, and it is unknown which of
-  /// them it has. wrong_state: another daemon has taken the store over.
+  /// no room is left for them, or their database is away. corrupt: the disk failed, and it is unknown which
+  /// of them it has. wrong_state: another daemon has taken the store over.
   virtual engine::Status append(std::span<const engine::Event> group) = 0;
 
   /// Lsn of the last durable event; 0 if there is none.

@@ -30,8 +30,7 @@ Result<std::optional<StoreAddress>> read_store_address(const std::string& state_
                                                  : bytes.error();
   }
   const auto value = proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  const auto record =
-      value ? proto::decode_value<StoreAddress>(*value) : Result<StoreAddress>(value.error());
+  const auto record = value ? proto::decode_value<StoreAddress>(*value) : Result<StoreAddress>(value.error());
   if (!record) {
     return Error{Errc::corrupt, path + " is damaged: " + record.error().message};
   }
@@ -59,7 +58,7 @@ Status check_belongs(const std::string& state_directory, const StoreAddress& sto
                                         "; use that store, or another --state-dir"};
   }
   const auto sealed = StoreSeal::read(kernel_files(), state_directory + "/events.db");
-  if (!*named && sealed && *sealed && (*sealed)->cluster != store.cluster) {
+  if (!*named && sealed && *sealed && std::to_string((*sealed)->cluster) != store.cluster) {
     return Error{Errc::wrong_state, "the state directory " + state_directory +
                                         " has a store in events.db, which is another one than " +
                                         store.address + "; copy it first: hpsearch store copy --from " +

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,7 +11,7 @@ namespace hpsearch::daemon {
 /// DIR/store.json: where the store of a state directory is, if it isn't in the directory itself.
 struct StoreAddress {
   std::string address;  ///< Without secrets.
-  std::uint64_t cluster = 0;
+  std::string cluster;  ///< The number of its identity.
 };
 
 void spell(auto& fields, proto::Is<StoreAddress> auto& record) {

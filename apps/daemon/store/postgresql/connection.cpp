@@ -22,10 +22,9 @@ constexpr unsigned bigint = 20;
 constexpr unsigned text_type = 25;
 constexpr unsigned bytea_array = 1001;
 constexpr unsigned bigint_array = 1016;
-constexpr int binary = 1;
 
 // A connection that ends without a word is noticed within seconds. The address of the store can have others.
-constexpr std::array<std::pair<const char*, const char*>, 7> settings_by_default{{
+constexpr std::array<LibPq::Option, 7> settings_by_default{{
     {"connect_timeout", "5"},
     {"keepalives_idle", "5"},
     {"keepalives_interval", "5"},
@@ -37,7 +36,7 @@ constexpr std::array<std::pair<const char*, const char*>, 7> settings_by_default
 
 /// Loaded: without it there is no connection, and nothing else to call.
 const LibPq& pq() {
-  return **libpq();
+  return **LibPq::usual();
 }
 
 /// The highest byte first.
@@ -82,14 +81,14 @@ Errc code_of(std::string_view state) {
       return Errc::unavailable;
     }
   }
-  return state == "3D000" ? Errc::not_found : state == "42501" || state.starts_with("28") ? Errc::bad_request
-                                                                                          : Errc::corrupt;
+  return state == "3D000"                              ? Errc::not_found
+         : state == "42501" || state.starts_with("28") ? Errc::bad_request
+                                                       : Errc::corrupt;
 }
 
 /// Whether a connection is of no more use after this error: the server ends, or is a standby by now.
-bool ends(const char* state) {
-  const std::string_view text = state == nullptr ? "" : state;
-  return text.starts_with("08") || text.starts_with("57P") || text == "25006";
+bool ends(std::string_view state) {
+  return state.starts_with("08") || state.starts_with("57P") || state == "25006";
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ int Rows::count() const noexcept {
 }
 
 bool Rows::is_null(int row, int column) const noexcept {
-  return pq().is_null(rows_.get(), row, column) != 0;
+  return pq().is_null(rows_.get(), row, column);
 }
 
 std::uint64_t Rows::number(int row, int column) const noexcept {
@@ -147,8 +146,7 @@ std::uint64_t Rows::number(int row, int column) const noexcept {
 }
 
 std::string_view Rows::text(int row, int column) const noexcept {
-  return {pq().value(rows_.get(), row, column),
-          static_cast<std::size_t>(pq().length(rows_.get(), row, column))};
+  return pq().value(rows_.get(), row, column);
 }
 
 std::span<const std::byte> Rows::bytes(int row, int column) const noexcept {
@@ -175,49 +173,37 @@ Status Connection::connect() {
   if (in_transaction_) {
     return Error{Errc::unavailable, "the connection to " + url() + " was lost"};
   }
-  std::vector<const char*> names;
-  std::vector<const char*> values;
-  for (const auto& [name, value] : settings_by_default) {
-    names.push_back(name);
-    values.push_back(value);
-  }
-  // Expanded: what the address has counts instead of the values before it.
-  names.insert(names.end(), {"dbname", "client_encoding", nullptr});
-  values.insert(values.end(), {url().c_str(), "UTF8", nullptr});
-  connection_.reset(pq().connect(names.data(), values.data(), /*expand_dbname=*/1));
-  if (!connection_ || pq().status(connection_.get()) != CONNECTION_OK) {
-    const std::string why =
-        connection_ ? one_line(pq().message(connection_.get())) : "there is not enough memory";
+  std::vector<LibPq::Option> options(settings_by_default.begin(), settings_by_default.end());
+  options.emplace_back("dbname", url().c_str());
+  options.emplace_back("client_encoding", "UTF8");
+  connection_.reset(pq().connect(options));
+  if (!pq().is_connected(connection_.get())) {
+    const std::string why = one_line(pq().message(connection_.get()));
     close();
-    // A refusal at the beginning has no SQLSTATE here.
+    // A refusal at the beginning has no SQLSTATE.
     const bool refused = why.find("authentication failed") != std::string::npos ||
                          why.find("no password supplied") != std::string::npos ||
                          why.find("no pg_hba.conf entry") != std::string::npos;
     const bool no_database =
         why.find("database \"") != std::string::npos && why.find("does not exist") != std::string::npos;
-    return Error{refused ? Errc::bad_request : no_database ? Errc::not_found : Errc::unavailable,
+    return Error{refused       ? Errc::bad_request
+                 : no_database ? Errc::not_found
+                               : Errc::unavailable,
                  "cannot connect to " + url() + ": " + why};
   }
-  pq().set_notice_processor(
-      connection_.get(), [](void*, const char*) {}, nullptr);
-  if (settings_.empty()) {
-    return Done{};
-  }
-  const std::unique_ptr<pg_result, FreeRows> set(pq().execute(connection_.get(), settings_.c_str()));
-  const ExecStatusType status = pq().result_status(set.get());
-  return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? Status(Done{}) : problem(set.get());
+  return settings_.empty() ? Status(Done{}) : run_all(settings_);
 }
 
-/// The error of a statement. A lost connection is closed.
+/// The error of a statement. A connection that is of no more use is closed.
 Error Connection::problem(const pg_result* result) {
-  const char* const state = pq().result_field(result, PG_DIAG_SQLSTATE);
-  const char* const message = pq().result_field(result, PG_DIAG_MESSAGE_PRIMARY);
-  const bool lost = pq().status(connection_.get()) != CONNECTION_OK || ends(state);
-  const std::string why = one_line(message != nullptr ? message : pq().message(connection_.get()));
+  const std::string state = pq().state(result);
+  const bool lost = !pq().is_connected(connection_.get()) || ends(state);
+  const std::string message = pq().message(result);
+  const std::string why = one_line(message.empty() ? pq().message(connection_.get()) : message);
   if (lost) {
     close();
   }
-  return Error{lost || state == nullptr ? Errc::unavailable : code_of(state), url() + ": " + why};
+  return Error{lost || state.empty() ? Errc::unavailable : code_of(state), url() + ": " + why};
 }
 
 Result<std::string> Connection::prepare(const std::string& sql, const Parameters& parameters) {
@@ -226,9 +212,8 @@ Result<std::string> Connection::prepare(const std::string& sql, const Parameters
   }
   std::string name = "hpsearch_" + std::to_string(prepared_.size());
   const std::unique_ptr<pg_result, FreeRows> done(
-      pq().prepare(connection_.get(), name.c_str(), sql.c_str(), static_cast<int>(parameters.types_.size()),
-                   parameters.types_.data()));
-  if (pq().result_status(done.get()) != PGRES_COMMAND_OK) {
+      pq().prepare(connection_.get(), name.c_str(), sql.c_str(), parameters.types_));
+  if (!pq().succeeded(done.get())) {
     return problem(done.get());
   }
   prepared_.emplace(sql, name);
@@ -243,21 +228,9 @@ Result<Rows> Connection::run(const std::string& sql, const Parameters& parameter
   if (!name) {
     return name.error();
   }
-  std::vector<const char*> values;
-  std::vector<int> lengths;
-  for (const std::string& value : parameters.values_) {
-    HPSEARCH_CHECK(value.size() <= std::numeric_limits<int>::max(), "no commit is that large");
-    values.push_back(value.data());
-    lengths.push_back(static_cast<int>(value.size()));
-  }
-  const std::vector<int> formats(values.size(), binary);
-  Rows rows(pq().execute_prepared(connection_.get(), name->c_str(), static_cast<int>(values.size()),
-                                  values.data(), lengths.data(), formats.data(), binary));
-  const ExecStatusType status = pq().result_status(rows.rows_.get());
-  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
-    return problem(rows.rows_.get());
-  }
-  return rows;
+  Rows rows(pq().run(connection_.get(), name->c_str(), parameters.values_));
+  return pq().succeeded(rows.rows_.get()) ? Result<Rows>(std::move(rows))
+                                          : Result<Rows>(problem(rows.rows_.get()));
 }
 
 Result<Rows> Connection::read(const std::string& sql, const Parameters& parameters) {
@@ -271,8 +244,7 @@ Status Connection::run_all(const std::string& statements) {
     return connected;
   }
   const std::unique_ptr<pg_result, FreeRows> done(pq().execute(connection_.get(), statements.c_str()));
-  const ExecStatusType status = pq().result_status(done.get());
-  return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? Status(Done{}) : problem(done.get());
+  return pq().succeeded(done.get()) ? Status(Done{}) : Status(problem(done.get()));
 }
 
 Status Connection::begin(const std::string& kind) {

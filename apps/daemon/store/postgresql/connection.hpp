@@ -17,8 +17,8 @@ struct pg_result;
 
 namespace hpsearch::daemon {
 
-/// Values for the places $1, $2, … of a statement, in the binary form of PostgreSQL. Numbers are bigint there:
-/// 64 bits stay the same 64 bits, with a sign.
+/// Values for the places $1, $2, … of a statement, in the binary form of PostgreSQL. Numbers are bigint
+/// there: 64 bits stay the same 64 bits, with a sign.
 class Parameters {
  public:
   Parameters& number(std::uint64_t number);
@@ -60,8 +60,9 @@ struct EndConnection {
 ///
 /// Threads: one at a time.
 /// Fails:   unavailable: the database cannot be reached, ends, lacks room or is a standby: the same statement
-///          may be given again, although it is unknown whether one that changes something did so. bad_request:
-///          the database refuses this user; not_found: there is no such database. corrupt: anything else.
+///          may be given again, although it is unknown whether one that changes something did so.
+///          bad_request: the database refuses this user; not_found: there is no such database. corrupt:
+///          anything else.
 class Connection {
  public:
   /// `settings`: statements that each new connection runs first; "" = none.

@@ -1,8 +1,5 @@
 #include "daemon/store/postgresql/database_url.hpp"
 
-#include <memory>
-#include <utility>
-
 #include "daemon/store/postgresql/libpq.hpp"
 
 namespace hpsearch::daemon {
@@ -14,7 +11,8 @@ using engine::Result;
 
 constexpr std::string_view schemes[] = {"postgresql://", "postgres://"};
 constexpr const char* no_password =
-    "has a password, which every user of this machine could read: leave it out, and write it into the password "
+    "has a password, which every user of this machine could read: leave it out, and write it into the "
+    "password "
     "file of libpq (~/.pgpass or PGPASSFILE, mode 0600: HOST:PORT:DATABASE:USER:PASSWORD), or name a service "
     "of ~/.pg_service.conf (?service=NAME)";
 
@@ -48,25 +46,18 @@ Result<DatabaseUrl> DatabaseUrl::read(const std::string& text) {
   if (const std::string problem = password_problem(text); !problem.empty()) {
     return Error{Errc::bad_request, "the address of the store " + problem};
   }
-  const auto pq = libpq();
+  const auto pq = LibPq::usual();
   if (!pq) {
     return pq.error();
   }
-  char* why = nullptr;
-  const std::unique_ptr<PQconninfoOption, decltype((*pq)->free_parsed)> options(
-      (*pq)->parse(text.c_str(), &why), (*pq)->free_parsed);
-  const std::unique_ptr<char, decltype((*pq)->free_text)> message(why, (*pq)->free_text);
-  if (options == nullptr) {
+  const auto options = (*pq)->parse(text);
+  if (!options) {
     return Error{Errc::bad_request,
-                 "the address of the store can't be read: " +
-                     one_line(message == nullptr ? "there is not enough memory" : message.get()) +
+                 "the address of the store can't be read: " + one_line(options.error().message) +
                      "; it has the form postgresql://USER@HOST:PORT/DATABASE"};
   }
-  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
-    const std::string_view keyword = option->keyword;
-    if (option->val != nullptr && (keyword == "password" || keyword == "sslpassword")) {
-      return Error{Errc::bad_request, std::string("the address of the store ") + no_password};
-    }
+  if (options->contains("password") || options->contains("sslpassword")) {
+    return Error{Errc::bad_request, std::string("the address of the store ") + no_password};
   }
   return DatabaseUrl(text);
 }

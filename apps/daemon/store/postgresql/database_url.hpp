@@ -7,7 +7,8 @@
 
 namespace hpsearch::daemon {
 
-/// The address of a database, as libpq reads it: postgresql://[USER@]HOST[:PORT][,…]/DATABASE[?OPTION=VALUE…].
+/// The address of a database, as libpq reads it:
+/// postgresql://[USER@]HOST[:PORT][,…]/DATABASE[?OPTION=VALUE…].
 ///
 /// It has no secret, so it can be shown. Passwords come from libpq's password file (~/.pgpass, PGPASSFILE),
 /// its service file or the variable PGPASSWORD.
@@ -28,8 +29,8 @@ class DatabaseUrl {
   std::string text_;
 };
 
-/// What is wrong with the text of an address that has a password; "" if it has none. Needs no libpq, and finds
-/// no password whose option has an encoded name, which read() finds.
+/// What is wrong with the text of an address that has a password; "" if it has none. Needs no libpq, and
+/// finds no password whose option has an encoded name, which read() finds.
 [[nodiscard]] std::string password_problem(std::string_view url);
 
 }  // namespace hpsearch::daemon

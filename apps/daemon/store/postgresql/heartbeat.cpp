@@ -33,7 +33,9 @@ Error taken_over(Connection& connection, std::uint64_t epoch) {
 }
 
 Heartbeat::Heartbeat(DatabaseUrl url, std::uint64_t epoch)
-    : connection_(std::move(url), settings), epoch_(epoch), thread_(thread_without_signals([this] { run(); })) {
+    : connection_(std::move(url), settings),
+      epoch_(epoch),
+      thread_(thread_without_signals([this] { run(); })) {
 }
 
 Heartbeat::~Heartbeat() {

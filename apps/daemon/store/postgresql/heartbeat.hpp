@@ -17,8 +17,8 @@ inline constexpr int holder_counts_for_seconds = 15;
 /// The error of a store that another daemon has. wrong_state: names that daemon, if the database says which.
 [[nodiscard]] engine::Error taken_over(Connection& connection, std::uint64_t epoch);
 
-/// Shows other daemons every two seconds that this one has the store, on a connection and a thread of its own.
-/// While the database can't be reached it tries again; commits fail meanwhile, too.
+/// Shows other daemons every two seconds that this one has the store, on a connection and a thread of its
+/// own. While the database can't be reached it tries again; commits fail meanwhile, too.
 ///
 /// Owns:    its thread, which has ended when the destructor returns.
 /// Threads: its functions can be called on any.

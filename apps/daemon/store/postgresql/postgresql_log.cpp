@@ -50,7 +50,8 @@ Status PostgresqlLog::read(const Visit& visit) {
   LogWalk walk(cluster_);
   for (bool more = true; more;) {
     const auto rows = connection_.run(
-        "SELECT first, last - first + 1, epoch, events FROM hpsearch_event_group WHERE first > $1 ORDER BY first "
+        "SELECT first, last - first + 1, epoch, events FROM hpsearch_event_group WHERE first > $1 ORDER BY "
+        "first "
         "LIMIT $2",
         Parameters().number(walk.last().number()).number(groups_per_read));
     if (!rows) {
@@ -86,7 +87,8 @@ Status PostgresqlLog::check_tables(const engine::Event& event) {
   }
   const auto& taken = *std::get_if<engine::ReportTaken>(&event.body);
   const auto rows = connection_.run(
-      "SELECT step, metrics, at FROM hpsearch_metric WHERE experiment = $1 AND trial = $2 AND attempt = $3 AND "
+      "SELECT step, metrics, at FROM hpsearch_metric WHERE experiment = $1 AND trial = $2 AND attempt = $3 "
+      "AND "
       "seq = $4",
       Parameters()
           .number(taken.key.experiment.number())

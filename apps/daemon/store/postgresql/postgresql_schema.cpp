@@ -88,10 +88,9 @@ Status prepare_tables(Connection& connection) {
     return found.error();
   }
   if (!*found) {
-    Status made =
-        connection.run_all(std::string(tables) + "INSERT INTO hpsearch_store VALUES (true, " +
-                           std::to_string(format_version) + ", " + std::to_string(new_cluster()) +
-                           ", 0, 0, 0, '', '', clock_timestamp()) ON CONFLICT DO NOTHING");
+    Status made = connection.run_all(std::string(tables) + "INSERT INTO hpsearch_store VALUES (true, " +
+                                     std::to_string(format_version) + ", " + std::to_string(new_cluster()) +
+                                     ", 0, 0, 0, '', '', clock_timestamp()) ON CONFLICT DO NOTHING");
     if (!made) {
       Error error = made.error();
       error.message += error.code == Errc::bad_request

@@ -36,7 +36,8 @@ constexpr const char* settings =
     "set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' "
     "ELSE current_setting('synchronous_commit') END, false)";
 
-constexpr const char* group_columns = "SELECT first, last - first + 1, epoch, events FROM hpsearch_event_group ";
+constexpr const char* group_columns =
+    "SELECT first, last - first + 1, epoch, events FROM hpsearch_event_group ";
 
 EventGroup group_at(const Rows& rows, int row) {
   return {Lsn(rows.number(row, 0)), rows.number(row, 1), rows.number(row, 2), rows.bytes(row, 3)};
@@ -78,8 +79,9 @@ struct PostgresqlStore::Impl {
   /// True if the store is ours now. False: another daemon has it.
   Result<bool> take(const StoreHolder& holder) {
     const auto taken = connection.run(
-        std::string("UPDATE hpsearch_store SET epoch = epoch + 1, holder = $1, holder_place = $2, heartbeat = "
-                    "clock_timestamp() WHERE epoch < ") +
+        std::string(
+            "UPDATE hpsearch_store SET epoch = epoch + 1, holder = $1, holder_place = $2, heartbeat = "
+            "clock_timestamp() WHERE epoch < ") +
             most_epochs +
             " AND (holder = '' OR holder_place = $2 OR $3 = 1 OR heartbeat < clock_timestamp() - interval '" +
             std::to_string(holder_counts_for_seconds) +
@@ -120,7 +122,7 @@ struct PostgresqlStore::Impl {
       }
       first_beat = beat;
       if (waiting) {
-        waiting(other + " has the store " + connection.url() + "; it counts as gone after " +
+        waiting(other + " has the store " + connection.url() + "; it counts as dead after " +
                 std::to_string(holder_counts_for_seconds) + " seconds without a sign of life");
       }
       std::this_thread::sleep_for(look_every);
@@ -172,12 +174,12 @@ struct PostgresqlStore::Impl {
     if (Lsn(now->number(0, 1)) == batch.last() && now->number(0, 2) == batch.chain()) {
       return Done{};
     }
-    return give_up(
-        Error{Errc::corrupt, "the log in " + connection.url() + " ends with event " +
-                                 std::to_string(now->number(0, 1)) + ", but event " +
-                                 std::to_string(last.number()) +
-                                 " was acknowledged; the database was restored, or a standby without the last "
-                                 "commits was promoted"});
+    return give_up(Error{Errc::corrupt,
+                         "the log in " + connection.url() + " ends with event " +
+                             std::to_string(now->number(0, 1)) + ", but event " +
+                             std::to_string(last.number()) +
+                             " was acknowledged; the database was restored, or a standby without the last "
+                             "commits was promoted"});
   }
 };
 
@@ -308,9 +310,12 @@ Result<std::vector<engine::Event>> PostgresqlStore::history(engine::ExperimentId
                                                             engine::TrialNumber trial) {
   // The bytes of a group come once, with its first event of the trial.
   const auto rows = impl_->connection.read(
-      "SELECT held.first, held.last - held.first + 1, held.epoch, CASE WHEN listed.lsn = min(listed.lsn) OVER "
-      "(PARTITION BY held.first) THEN held.events END, listed.lsn FROM hpsearch_trial_event AS listed CROSS JOIN "
-      "LATERAL (SELECT * FROM hpsearch_event_group WHERE first <= listed.lsn ORDER BY first DESC LIMIT 1) AS held "
+      "SELECT held.first, held.last - held.first + 1, held.epoch, CASE WHEN listed.lsn = min(listed.lsn) "
+      "OVER "
+      "(PARTITION BY held.first) THEN held.events END, listed.lsn FROM hpsearch_trial_event AS listed CROSS "
+      "JOIN "
+      "LATERAL (SELECT * FROM hpsearch_event_group WHERE first <= listed.lsn ORDER BY first DESC LIMIT 1) AS "
+      "held "
       "WHERE listed.experiment = $1 AND listed.trial = $2 ORDER BY listed.lsn",
       Parameters().number(experiment.number()).number(trial.number()));
   if (!rows) {
@@ -346,7 +351,8 @@ Result<std::vector<MetricPoint>> PostgresqlStore::metrics(engine::ExperimentId e
   while (numbers < enough_numbers) {
     const std::uint64_t most = std::min<std::uint64_t>(enough_numbers - numbers, most_reports_per_read);
     const auto rows = impl_->connection.read(
-        "SELECT attempt, seq, step, metrics, at FROM hpsearch_metric WHERE experiment = $1 AND trial = $2 AND "
+        "SELECT attempt, seq, step, metrics, at FROM hpsearch_metric WHERE experiment = $1 AND trial = $2 "
+        "AND "
         "(attempt, seq) > ($3, $4) ORDER BY attempt, seq LIMIT $5",
         Parameters()
             .number(experiment.number())

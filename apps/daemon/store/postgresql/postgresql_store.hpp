@@ -11,15 +11,16 @@ namespace hpsearch::daemon {
 
 /// The daemon that opens a store in a database.
 struct StoreHolder {
-  std::string name;   ///< For people, such as "hpsearchd on host a, process 7".
-  std::string place;  ///< Identifies its state directory, whose lock it has: no other process is at this place.
+  std::string name;  ///< For people, such as "hpsearchd on host a, process 7".
+  std::string
+      place;  ///< Identifies its state directory, whose lock it has: no other process is at this place.
   bool take_over = false;  ///< Take the store from a daemon that still shows signs of life.
 };
 
 /// An EventStore in a PostgreSQL database, which any number of daemons reach and one has.
 ///
-/// The store's epoch is the number of the daemon's start. Each commit is one transaction that checks it: after
-/// another daemon has raised it, this one can never append again.
+/// The store's epoch is the number of the daemon's start. Each commit is one transaction that checks it:
+/// after another daemon has raised it, this one can never append again.
 ///
 /// Owns:    two connections; the thread of its heartbeat.
 /// Fails:   in addition to EventStore: unavailable from append(): the database can't be reached, and the same
@@ -30,7 +31,7 @@ class PostgresqlStore final : public EventStore {
   using Waiting = std::function<void(const std::string& why)>;
 
   /// Creates the tables if there are none, and takes the store. If another daemon seems to have it, waits for
-  /// its next sign of life: wrong_state: it lives. After 15 seconds without one it counts as gone.
+  /// its next sign of life: wrong_state: it lives. After 15 seconds without one it counts as dead.
   /// version_mismatch: another format; unavailable: the database can't be reached; bad_request, not_found: as
   /// Connection.
   [[nodiscard]] static engine::Result<std::unique_ptr<PostgresqlStore>> open(const DatabaseUrl& url,

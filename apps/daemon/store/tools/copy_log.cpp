@@ -44,8 +44,8 @@ Status fill(StoredLog& from, SqliteFile& file) {
   const std::string set = "UPDATE meta SET value = ";
   const std::string epoch = std::to_string(from.daemon_epoch());
   if (auto identified =
-          file.run(set + std::to_string(signed_of(from.cluster())) + " WHERE name = 'cluster';" + set + epoch +
-                       " WHERE name = 'daemon_epoch'; BEGIN",
+          file.run(set + std::to_string(signed_of(from.cluster())) + " WHERE name = 'cluster';" + set +
+                       epoch + " WHERE name = 'daemon_epoch'; BEGIN",
                    "cannot write");
       !identified) {
     return identified;
@@ -54,8 +54,8 @@ Status fill(StoredLog& from, SqliteFile& file) {
   if (auto opened = writer.open(file, from.daemon_epoch()); !opened) {
     return opened;
   }
-  if (auto written = read_all(
-          from, [&](const RecordView& record, const engine::Event& event) { return writer.add(record, event); });
+  if (auto written = read_all(from, [&](const RecordView& record,
+                                        const engine::Event& event) { return writer.add(record, event); });
       !written) {
     return written;
   }
@@ -67,9 +67,9 @@ Status fill(StoredLog& from, SqliteFile& file) {
 
 /// Locks the row of the store, and gives it the identity and the starts of the log.
 Status take_identity(StoredLog& from, Connection& to) {
-  const auto row =
-      to.run("SELECT last_lsn, CASE WHEN heartbeat > clock_timestamp() - interval '15 seconds' THEN holder ELSE "
-             "'' END FROM hpsearch_store FOR UPDATE");
+  const auto row = to.run(
+      "SELECT last_lsn, CASE WHEN heartbeat > clock_timestamp() - interval '15 seconds' THEN holder ELSE "
+      "'' END FROM hpsearch_store FOR UPDATE");
   if (!row) {
     return row.error();
   }
@@ -130,7 +130,8 @@ Status copy_log_to_file(StoredLog& from, const std::string& path, WithSeal seal)
 }
 
 Status copy_log_to_database(StoredLog& from, const DatabaseUrl& to) {
-  Connection connection(to, "SET statement_timeout = 0; SET default_transaction_isolation = 'read committed'");
+  Connection connection(to,
+                        "SET statement_timeout = 0; SET default_transaction_isolation = 'read committed'");
   if (auto prepared = prepare_tables(connection); !prepared) {
     return prepared;
   }

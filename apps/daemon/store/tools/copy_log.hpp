@@ -9,8 +9,8 @@
 namespace hpsearch::daemon {
 
 /// Copies a store, event by event, with its identity and the number of its daemon's starts: a daemon that
-/// starts on the copy goes on where the last one ended, and workers see no difference. A daemon must not start
-/// on both.
+/// starts on the copy goes on where the last one ended, and workers see no difference. A daemon must not
+/// start on both.
 ///
 /// Fails: as StoredLog::read() if the log is damaged. Nothing is left of a copy that failed.
 

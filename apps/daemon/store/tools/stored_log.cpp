@@ -50,9 +50,8 @@ Status same_sizes(std::uint64_t metric_rows, std::uint64_t history_rows, std::ui
     return Done{};
   }
   return Error{Errc::corrupt, "the tables metric and trial_event have " + std::to_string(metric_rows) +
-                                  " and " + std::to_string(history_rows) +
-                                  " rows; the log has events for " + std::to_string(metrics) + " and " +
-                                  std::to_string(trial_events)};
+                                  " and " + std::to_string(history_rows) + " rows; the log has events for " +
+                                  std::to_string(metrics) + " and " + std::to_string(trial_events)};
 }
 
 }  // namespace hpsearch::daemon

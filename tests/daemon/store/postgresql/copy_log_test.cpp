@@ -25,8 +25,8 @@ constexpr std::uint64_t events_in_all = 4'500;  // More than one statement of a 
 
 /// Events of the tables beside the log, and others.
 engine::Event event(std::uint64_t lsn) {
-  const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(lsn % 7), engine::AttemptNumber(1),
-                               engine::LeaseId(4)};
+  const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(lsn % 7),
+                               engine::AttemptNumber(1), engine::LeaseId(4)};
   const engine::Instant at = engine::Instant::from_micros(static_cast<std::int64_t>(lsn));
   if (lsn % 5 == 0) {
     return {engine::Lsn(lsn), at, engine::TrialQueued{key.experiment, key.trial}};
@@ -45,7 +45,8 @@ class CopyLogTest : public testing::Test {
   }
 
   static void fill(EventStore& store) {
-    const auto recovered = store.recover([](const engine::Event&) -> engine::Status { return engine::Done{}; });
+    const auto recovered =
+        store.recover([](const engine::Event&) -> engine::Status { return engine::Done{}; });
     ASSERT_TRUE(recovered) << recovered.error().message;
     std::vector<engine::Event> group;
     for (std::uint64_t lsn = 1; lsn <= events_in_all; ++lsn) {
@@ -162,9 +163,10 @@ TEST_F(CopyLogTest, DamagedLogIsNotCopied) {
     const auto file = filled_file();
     ASSERT_TRUE(copy_log_to_database(*file, *url_));
   }
-  ASSERT_TRUE(Connection(*url_).run_all(
-      "UPDATE hpsearch_event_group SET events = set_byte(events, 16, 255 - get_byte(events, 16)) WHERE first = "
-      "(SELECT max(first) FROM hpsearch_event_group)"));
+  ASSERT_TRUE(
+      Connection(*url_).run_all("UPDATE hpsearch_event_group SET events = set_byte(events, 16, 255 - "
+                                "get_byte(events, 16)) WHERE first = "
+                                "(SELECT max(first) FROM hpsearch_event_group)"));
   const auto damaged = log();
   const auto copied = copy_log_to_file(*damaged, scratch_.path("new.db"), WithSeal::no);
   ASSERT_FALSE(copied);

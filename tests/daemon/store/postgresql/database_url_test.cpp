@@ -20,7 +20,8 @@ TEST(DatabaseUrl, IsMeantByItsScheme) {
 TEST(DatabaseUrl, PasswordsAreRefusedWithTheCureAndNotRepeated) {
   for (const char* text :
        {"postgresql://me:hunter2@db/hpsearch", "postgresql://me:@db/hpsearch",
-        "postgresql://db/hpsearch?password=hunter2", "postgresql://db/hpsearch?sslmode=require&password=hunter2",
+        "postgresql://db/hpsearch?password=hunter2",
+        "postgresql://db/hpsearch?sslmode=require&password=hunter2",
         "postgresql://db/hpsearch?sslpassword=hunter2", "postgresql://db/hpsearch?p%61ssword=hunter2"}) {
     const auto read = DatabaseUrl::read(text);
     ASSERT_FALSE(read) << text;

@@ -22,10 +22,9 @@ using engine::Errc;
 using testing::HasSubstr;
 
 struct PostgresqlFixture {
-  std::optional<DatabaseUrl> url =
-      PostgresqlServer::of_process() != nullptr
-          ? std::optional(PostgresqlServer::of_process()->new_schema())
-          : std::nullopt;
+  std::optional<DatabaseUrl> url = PostgresqlServer::of_process() != nullptr
+                                       ? std::optional(PostgresqlServer::of_process()->new_schema())
+                                       : std::nullopt;
 
   [[nodiscard]] static std::string skipped() { return PostgresqlServer::missing(); }
   [[nodiscard]] std::unique_ptr<EventStore> open() const {
@@ -62,7 +61,8 @@ class PostgresqlStoreTest : public testing::Test {
   }
 
   /// Opens the store, and reads its log.
-  [[nodiscard]] std::unique_ptr<PostgresqlStore> open(const std::string& place, bool take_over = false) const {
+  [[nodiscard]] std::unique_ptr<PostgresqlStore> open(const std::string& place,
+                                                      bool take_over = false) const {
     auto store = try_to_open(place, take_over);
     EXPECT_TRUE(store) << store.error().message;
     const auto recovered =
@@ -226,7 +226,8 @@ TEST_F(PostgresqlStoreTest, DatabaseThatLostAcknowledgedEventsEndsTheDaemon) {
   append(*store, 1, 2);
   append(*store, 3, 3);
   change(
-      "DELETE FROM hpsearch_event_group WHERE first = 3; UPDATE hpsearch_store SET last_lsn = 2, last_chain = "
+      "DELETE FROM hpsearch_event_group WHERE first = 3; UPDATE hpsearch_store SET last_lsn = 2, last_chain "
+      "= "
       "(SELECT chain FROM hpsearch_event_group WHERE last = 2)");
   for (int i = 0; i < 2; ++i) {
     const auto refused = try_to_append(*store, 4, 4);
@@ -242,8 +243,9 @@ TEST_F(PostgresqlStoreTest, FlippedByteOfAnEventIsFoundAndNamed) {
     append(*store, 1, 1);
     append(*store, 2, 2);
   }
-  change("UPDATE hpsearch_event_group SET events = set_byte(events, 16, 255 - get_byte(events, 16)) WHERE "
-         "first = 2");
+  change(
+      "UPDATE hpsearch_event_group SET events = set_byte(events, 16, 255 - get_byte(events, 16)) WHERE "
+      "first = 2");
   const engine::Error error = error_of_recovery();
   EXPECT_EQ(error.code, Errc::corrupt);
   EXPECT_THAT(error.message, HasSubstr("event 2 of the log does not match its checksum"));
@@ -277,8 +279,8 @@ TEST_F(PostgresqlStoreTest, MissingDatabaseAndServerAreNamed) {
   const auto no_database = PostgresqlStore::open(*DatabaseUrl::read(text), {"the test", "here"});
   ASSERT_FALSE(no_database);
   EXPECT_EQ(no_database.error().code, Errc::not_found);
-  const auto no_server = PostgresqlStore::open(*DatabaseUrl::read("postgresql:///postgres?host=/nowhere"),
-                                               {"the test", "here"});
+  const auto no_server =
+      PostgresqlStore::open(*DatabaseUrl::read("postgresql:///postgres?host=/nowhere"), {"the test", "here"});
   ASSERT_FALSE(no_server);
   EXPECT_EQ(no_server.error().code, Errc::unavailable);
   EXPECT_THAT(no_server.error().message,
@@ -297,7 +299,7 @@ TEST_F(PostgresqlStoreTest, LargeGroupsAreReadInPages) {
 }
 
 TEST(LibPq, MissingLibraryIsNamedWithItsPackage) {
-  const auto loaded = load_libpq("libpq-that-is-missing.so.5");
+  const auto loaded = LibPq::load("libpq-that-is-missing.so.5");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Errc::unavailable);
   EXPECT_THAT(loaded.error().message, HasSubstr("Debian's package libpq5"));

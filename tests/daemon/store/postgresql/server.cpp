@@ -110,9 +110,10 @@ void PostgresqlServer::stop() {
 
 void PostgresqlServer::start() {
   const std::string directory = scratch_.path().string();
-  server_ = run({programs_ + "/postgres", "-D", directory + "/data", "-k", directory, "-c", "listen_addresses=",
-                 "-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=50"},
-                user_, group_, directory);
+  server_ =
+      run({programs_ + "/postgres", "-D", directory + "/data", "-k", directory, "-c",
+           "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=50"},
+          user_, group_, directory);
   const auto url = DatabaseUrl::read(url_in(directory, "public"));
   ASSERT_TRUE(url) << url.error().message;
   const auto end = std::chrono::steady_clock::now() + patience;

@@ -10,8 +10,8 @@
 
 namespace hpsearch::daemon {
 
-/// A genuine PostgreSQL server in a temporary folder, which listens on a Unix socket there and trusts everyone
-/// who reaches it. PostgreSQL refuses root: then it runs as the user postgres, or nobody.
+/// A genuine PostgreSQL server in a temporary folder, which listens on a Unix socket there and trusts
+/// everyone who reaches it. PostgreSQL refuses root: then it runs as another user.
 ///
 /// It doesn't sync its files: a killed server loses nothing, and no test takes the power away.
 class PostgresqlServer {
