@@ -281,13 +281,20 @@ class Daemon {
     const StoreHolder holder{
         .name = "hpsearchd on " + owner.host + ", process " + std::to_string(owner.pid),
         .place = owner.boot + ":" + std::to_string(place.st_dev) + ":" + std::to_string(place.st_ino),
-        .take_over = options_.take_over};
+        .take_over = options_.take_over,
+        .standby = options_.standby,
+        .counts_for = Duration::micros(static_cast<std::int64_t>(options_.take_over_after_seconds * 1e6))};
     std::string said;
     auto store = PostgresqlStore::open(*url, holder, [&](const std::string& why) {
-      if (std::exchange(said, why) != why) {
-        net::log(Level::warning, why);
+      const bool is_new = std::exchange(said, why) != why;
+      if (is_new) {
+        net::log(options_.standby ? Level::info : Level::warning, why);
       }
-      service_.starting("waits for the store", longest_without_progress);
+      if (!options_.standby) {
+        service_.starting("waits for the store", longest_without_progress);
+      } else if (is_new) {
+        service_.ready("standby: " + why);  // What waits for days has started, for those who started it.
+      }
     });
     if (!store) {
       return store.error();
@@ -300,6 +307,8 @@ class Daemon {
       return written;
     }
     store_ = std::move(store).value();
+    net::log(Level::info,
+             "has the store " + url->text() + " as its start " + std::to_string(store_->daemon_epoch()));
     return Done{};
   }
 

@@ -98,6 +98,18 @@ std::vector<Option> state_options(Options& options) {
            "from ~/.pgpass or a service file of libpq",
        .usual = "events.db in --state-dir, in SQLite",
        .take = configuration::text_in(options.store)},
+      {.key = "state.standby",
+       .flag = "--standby",
+       .meaning = "Wait while another daemon has --store, and take it when that daemon ends or dies",
+       .take = configuration::on_off_in(options.standby),
+       .needs = {"state.store"}},
+      {.key = "state.take_over_after",
+       .flag = "--take-over-after",
+       .value = "SECONDS",
+       .meaning = "How long a daemon that has --store shows no sign of life before it counts as dead",
+       .usual = "15",
+       .take = configuration::seconds_in(options.take_over_after_seconds, 5, 1e6),
+       .needs = {"state.store"}},
       {.key = "state.allow_network_filesystem",
        .flag = "--allow-network-filesystem",
        .meaning = "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test",
@@ -313,6 +325,12 @@ std::vector<Option> other_options(Options& options) {
 bool check_files(const Options& options) {
   const auto report = [](const std::string& problem) { std::cerr << "hpsearchd: " << problem << std::endl; };
   bool is_right = true;
+  if (!options.store.empty()) {
+    if (const auto url = DatabaseUrl::read(options.store); !url) {
+      report(url.error().message);
+      is_right = false;
+    }
+  }
   if (!options.notify.empty()) {
     if (const auto receivers = read_receivers(options.notify); !receivers) {
       report(receivers.error().message);

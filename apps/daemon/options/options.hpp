@@ -41,9 +41,11 @@ struct Options {
   bool no_kept_files = false;                           ///< Files stay on workers.
   bool audit_reads = false;
   bool allow_network_filesystem = false;
-  bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
-  bool take_over = false;       ///< Take the store over from a daemon that cannot be stopped.
-  std::string metrics_listen;   ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
+  bool forget_secrets = false;          ///< Start although secrets of stored experiments cannot be opened.
+  bool standby = false;                 ///< Wait until no other daemon has the store in the database.
+  double take_over_after_seconds = 15;  ///< Without a sign of life for that long, a daemon counts as dead.
+  bool take_over = false;               ///< Take the store over from a daemon that cannot be stopped.
+  std::string metrics_listen;  ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.
   std::string log_level = "info";

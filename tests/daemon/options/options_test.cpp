@@ -112,6 +112,8 @@ TEST(Options, HelpAndVersionExitWithZero) {
 const std::map<std::string, std::string> samples{
     {"state.directory", "/x"},
     {"state.store", "postgresql://me@db/hpsearch"},
+    {"state.standby", "true"},
+    {"state.take_over_after", "20s"},
     {"state.allow_network_filesystem", "true"},
     {"state.take_over", "true"},
     {"state.forget_secrets", "true"},

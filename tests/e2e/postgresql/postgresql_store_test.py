@@ -1,5 +1,7 @@
 """The store of a daemon in PostgreSQL: searches move there and back, outlive the database's absence, and one daemon has it."""
 
+import shutil
+import signal
 import unittest
 
 import harness
@@ -89,6 +91,31 @@ class PostgresqlStore(harness.Case):
         self.assertEqual(first.daemon.popen.wait(harness.PATIENCE), 4, first.daemon.said())
         self.assertIn(f"process {second.daemon.popen.pid}) has taken over the store {store}", first.daemon.said())
         self.assertEqual(second.get("/api/v1/status")["daemon_epoch"], 2)
+
+    def test_a_standby_takes_over_from_a_killed_daemon_and_trainings_go_on(self):
+        store = self.server.new_store()
+        options = ["--store", store, "--take-over-after", "10"]
+        cluster = harness.Cluster(self)
+        cluster.start_daemon(*options)
+        cluster.wait_until_up()
+        cluster.start_worker(2)
+        experiment = cluster.submit(harness.experiment(self.ledger_path, {"name": "random", "max_trials": 2, "max_length": 60},
+                                                       fake={"STEP_SECONDS": 0.2}, max_restarts=0))
+        harness.wait_for(lambda: len({line["trial"] for line in self.ledger.of("step")}) == 2, "two trainings to run")
+        # What a standby needs of the state directory. Its address is that of the first daemon, as behind a name that moves.
+        second = self.folder / "second"
+        second.mkdir(mode=0o700)
+        shutil.copy(cluster.state / "secrets.key", second)
+        killed = cluster.daemon
+        cluster.state = second
+        cluster.start_daemon(*options, "--standby")
+        harness.wait_for(lambda: "this daemon takes it over 10 seconds after" in cluster.daemon.said(), "the standby to wait")
+        self.assertIsNone(killed.popen.poll(), killed.said())
+        killed.end(signal.SIGKILL)
+        cluster.wait_until_up()
+        self.assertEqual(cluster.get("/api/v1/status")["daemon_epoch"], 2)
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.judge(cluster, experiment, 2)
 
     def test_a_directory_of_another_store_is_refused(self):
         cluster = harness.Cluster(self)

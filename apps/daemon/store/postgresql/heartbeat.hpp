@@ -11,9 +11,6 @@
 
 namespace hpsearch::daemon {
 
-/// How long a store in a database belongs to a daemon that shows no sign of life, by the database's clock.
-inline constexpr int holder_counts_for_seconds = 15;
-
 /// The error of a store that another daemon has. wrong_state: names that daemon, if the database says which.
 [[nodiscard]] engine::Error taken_over(Connection& connection, std::uint64_t epoch);
 

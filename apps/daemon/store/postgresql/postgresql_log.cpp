@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "daemon/store/metrics_text.hpp"
-#include "daemon/store/postgresql/heartbeat.hpp"
 #include "daemon/store/postgresql/postgresql_schema.hpp"
+#include "daemon/store/postgresql/postgresql_store.hpp"
 #include "daemon/store/tools/copy_log.hpp"
 
 namespace hpsearch::daemon {

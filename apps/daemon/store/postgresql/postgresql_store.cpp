@@ -83,10 +83,14 @@ struct PostgresqlStore::Impl {
             "UPDATE hpsearch_store SET epoch = epoch + 1, holder = $1, holder_place = $2, heartbeat = "
             "clock_timestamp() WHERE epoch < ") +
             most_epochs +
-            " AND (holder = '' OR holder_place = $2 OR $3 = 1 OR heartbeat < clock_timestamp() - interval '" +
-            std::to_string(holder_counts_for_seconds) +
-            " seconds') RETURNING cluster, epoch, last_lsn, last_chain",
-        Parameters().text(holder.name).text(holder.place).number(holder.take_over ? 1 : 0));
+            " AND (holder = '' OR holder_place = $2 OR $3 = 1 OR heartbeat < clock_timestamp() - $4 * "
+            "interval "
+            "'1 microsecond') RETURNING cluster, epoch, last_lsn, last_chain",
+        Parameters()
+            .text(holder.name)
+            .text(holder.place)
+            .number(holder.take_over ? 1 : 0)
+            .number(static_cast<std::uint64_t>(holder.counts_for.in_micros())));
     if (!taken || taken->count() != 1) {
       return taken ? Result<bool>(false) : Result<bool>(taken.error());
     }
@@ -98,32 +102,51 @@ struct PostgresqlStore::Impl {
     return true;
   }
 
+  /// The daemon that has the store, and its last sign of life.
+  struct Other {
+    std::string name;
+    std::uint64_t beat = 0;
+  };
+  /// wrong_state: no daemon can take the store any more.
+  Result<Other> look() {
+    const auto now = connection.read(
+        "SELECT holder, (extract(epoch FROM heartbeat) * 1000000)::bigint, epoch FROM hpsearch_store");
+    if (!now) {
+      return now.error();
+    }
+    if (now->count() != 1) {
+      return Error{Errc::corrupt, connection.url() + ": the table hpsearch_store has no row"};
+    }
+    if (std::to_string(now->number(0, 2)) == most_epochs) {
+      return Error{Errc::wrong_state, connection.url() + " was started too often to be started once more"};
+    }
+    return Other{std::string(now->text(0, 0)), now->number(0, 1)};
+  }
+
   Status wait_for_it(const StoreHolder& holder, const Waiting& waiting) {
+    const std::string after = std::to_string(holder.counts_for.in_micros() / 1'000'000) + " seconds";
     std::optional<std::uint64_t> first_beat;
     for (;;) {
       const auto taken = take(holder);
-      if (!taken || *taken) {
-        return taken ? Status(Done{}) : Status(taken.error());
+      if (taken && *taken) {
+        return Done{};
       }
-      const auto now = connection.read(
-          "SELECT holder, (extract(epoch FROM heartbeat) * 1000000)::bigint, epoch FROM hpsearch_store");
-      if (!now || now->count() != 1) {
-        return now ? Error{Errc::corrupt, connection.url() + ": the table hpsearch_store has no row"}
-                   : now.error();
+      const auto other = taken ? look() : Result<Other>(taken.error());
+      if (!other && (!holder.standby || other.error().code != Errc::unavailable)) {
+        return other.error();
       }
-      const std::string other(now->text(0, 0));
-      const std::uint64_t beat = now->number(0, 1);
-      if (std::to_string(now->number(0, 2)) == most_epochs) {
-        return Error{Errc::wrong_state, connection.url() + " was started too often to be started once more"};
+      if (other && !holder.standby && first_beat.value_or(other->beat) != other->beat) {
+        return Error{Errc::wrong_state,
+                     "the store " + connection.url() + " is in use by " + other->name +
+                         "; stop that daemon, take its store over (--take-over), or wait for it (--standby)"};
       }
-      if (first_beat.value_or(beat) != beat) {
-        return Error{Errc::wrong_state, "the store " + connection.url() + " is in use by " + other +
-                                            "; stop that daemon, or take its store over (--take-over)"};
+      if (other) {
+        first_beat = other->beat;
       }
-      first_beat = beat;
       if (waiting) {
-        waiting(other + " has the store " + connection.url() + "; it counts as dead after " +
-                std::to_string(holder_counts_for_seconds) + " seconds without a sign of life");
+        waiting(other ? other->name + " has the store " + connection.url() + "; this daemon takes it over " +
+                            after + " after its last sign of life"
+                      : other.error().message);
       }
       std::this_thread::sleep_for(look_every);
     }

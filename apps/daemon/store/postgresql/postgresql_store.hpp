@@ -9,12 +9,18 @@
 
 namespace hpsearch::daemon {
 
+/// Without a sign of life for that long, a daemon counts as dead unless other values are given.
+inline constexpr int holder_counts_for_seconds = 15;
+
 /// The daemon that opens a store in a database.
 struct StoreHolder {
   std::string name;  ///< For people, such as "hpsearchd on host a, process 7".
   std::string
       place;  ///< Identifies its state directory, whose lock it has: no other process is at this place.
   bool take_over = false;  ///< Take the store from a daemon that still shows signs of life.
+  bool standby = false;    ///< Wait until no other daemon has the store, however long it takes.
+  /// Without a sign of life for that long, by the database's clock, a daemon counts as dead.
+  engine::Duration counts_for = engine::Duration::seconds(holder_counts_for_seconds);
 };
 
 /// An EventStore in a PostgreSQL database, which any number of daemons reach and one has.
@@ -31,9 +37,9 @@ class PostgresqlStore final : public EventStore {
   using Waiting = std::function<void(const std::string& why)>;
 
   /// Creates the tables if there are none, and takes the store. If another daemon seems to have it, waits for
-  /// its next sign of life: wrong_state: it lives. After 15 seconds without one it counts as dead.
-  /// version_mismatch: another format; unavailable: the database can't be reached; bad_request, not_found: as
-  /// Connection.
+  /// its next sign of life: wrong_state: it lives. Without one it counts as dead. A standby waits on, also
+  /// while the database is away. version_mismatch: another format; unavailable: the database can't be
+  /// reached; bad_request, not_found: as Connection.
   [[nodiscard]] static engine::Result<std::unique_ptr<PostgresqlStore>> open(const DatabaseUrl& url,
                                                                              const StoreHolder& holder,
                                                                              const Waiting& waiting = {});

@@ -9,6 +9,7 @@
 #include "daemon/store/postgresql/connection.hpp"
 #include "daemon/store/postgresql/log_batch.hpp"
 #include "daemon/store/postgresql/postgresql_schema.hpp"
+#include "daemon/store/postgresql/postgresql_store.hpp"
 #include "daemon/store/sqlite_schema.hpp"
 #include "daemon/store/tools/store_seal.hpp"
 
@@ -67,9 +68,9 @@ Status fill(StoredLog& from, SqliteFile& file) {
 
 /// Locks the row of the store, and gives it the identity and the starts of the log.
 Status take_identity(StoredLog& from, Connection& to) {
-  const auto row = to.run(
-      "SELECT last_lsn, CASE WHEN heartbeat > clock_timestamp() - interval '15 seconds' THEN holder ELSE "
-      "'' END FROM hpsearch_store FOR UPDATE");
+  const auto row = to.run("SELECT last_lsn, CASE WHEN heartbeat > clock_timestamp() - interval '" +
+                          std::to_string(holder_counts_for_seconds) +
+                          " seconds' THEN holder ELSE '' END FROM hpsearch_store FOR UPDATE");
   if (!row) {
     return row.error();
   }

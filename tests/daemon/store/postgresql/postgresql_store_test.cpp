@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -153,6 +155,49 @@ TEST_F(PostgresqlStoreTest, StoreOfADeadDaemonIsTakenWhenItsHeartbeatIsOld) {
   const auto taken = try_to_open("second", false, [&](const std::string& given) { why = given; });
   ASSERT_TRUE(taken) << taken.error().message;
   EXPECT_THAT(why, testing::AnyOf("", HasSubstr("a dead daemon has the store")));
+}
+
+TEST_F(PostgresqlStoreTest, StandbyWaitsForALivingDaemonAndTakesItsStoreWhenItEnds) {
+  auto first = open("first");
+  append(*first, 1, 2);
+  std::atomic<int> waited = 0;
+  auto standby = std::async(std::launch::async, [&] {
+    return PostgresqlStore::open(*url_, {.name = "the standby", .place = "second", .standby = true},
+                                 [&](const std::string&) { ++waited; });
+  });
+  while (waited < 4) {  // At least as long as between two signs of life.
+    ASSERT_EQ(standby.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  }
+  append(*first, 3, 3);
+  first.reset();
+  const auto taken = standby.get();
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_EQ((*taken)->stored_lsn(), engine::Lsn(3));
+  EXPECT_EQ((*taken)->daemon_epoch(), 2U);
+}
+
+TEST_F(PostgresqlStoreTest, StandbyOutlivesTheAbsenceOfTheDatabase) {
+  const auto first = open("first");
+  std::atomic<int> waited = 0;
+  std::atomic<bool> away = false;
+  auto standby = std::async(std::launch::async, [&] {
+    return PostgresqlStore::open(*url_, {.name = "the standby", .place = "second", .standby = true},
+                                 [&](const std::string& why) {
+                                   ++waited;
+                                   away = away || why.find("has the store") == std::string::npos;
+                                 });
+  });
+  while (waited == 0) {
+    ASSERT_EQ(standby.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  }
+  server().stop();
+  while (!away) {
+    ASSERT_EQ(standby.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  }
+  server().start();
+  change("UPDATE hpsearch_store SET holder = ''");
+  const auto taken = standby.get();
+  ASSERT_TRUE(taken) << taken.error().message;
 }
 
 TEST_F(PostgresqlStoreTest, KilledDaemonOfTheSamePlaceIsNotWaitedFor) {
