@@ -59,8 +59,10 @@ void StorageWatch::look() {
   const Room room = space->room();
   const std::string left = in_mib(space->free) + " of " + in_mib(space->total) + " are left at " + directory_;
   Storage storage{.state = name_of(room), .free_bytes = space->free, .total_bytes = space->total, .why = {}};
-  storage.store_bytes = size_of(store_file_);
-  storage.wal_bytes = size_of(store_file_ + "-wal");
+  if (database_.empty()) {
+    storage.store_bytes = size_of(store_file_);
+    storage.wal_bytes = size_of(store_file_ + "-wal");
+  }
   if (runtime_.stalled() && !database_.empty()) {
     storage.state = "away";
     storage.intake = Intake::nothing;
