@@ -214,7 +214,23 @@ class Daemon {
     }
   }
 
+  /// Before anything is made: the directory of a store in a database has no events.db.
+  [[nodiscard]] Status check_not_elsewhere() const {
+    const auto elsewhere = in_a_database() ? Result<std::optional<StoreAddress>>(std::nullopt)
+                                           : read_store_address(options_.state_dir);
+    if (!elsewhere || !*elsewhere) {
+      return elsewhere ? Status(Done{}) : Status(elsewhere.error());
+    }
+    return Error{Errc::wrong_state, "the store of the state directory " + options_.state_dir + " is " +
+                                        (*elsewhere)->address +
+                                        "; give it as --store, or copy it: hpsearch store copy --from " +
+                                        (*elsewhere)->address + " --to NEW"};
+  }
+
   Status open_storage() {
+    if (auto here = check_not_elsewhere(); !here) {
+      return here;
+    }
     auto directory = StateDirectory::open(
         options_.state_dir,
         options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
@@ -249,16 +265,6 @@ class Daemon {
   }
 
   Status open_file() {
-    const auto elsewhere = read_store_address(directory_->path());
-    if (!elsewhere) {
-      return elsewhere.error();
-    }
-    if (*elsewhere) {
-      return Error{Errc::wrong_state, "the store of the state directory " + directory_->path() + " is " +
-                                          (*elsewhere)->address + "; give it as --store, or copy it into a " +
-                                          "state directory: hpsearch store copy --from " +
-                                          (*elsewhere)->address + " --to NEW"};
-    }
     auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
     if (!store) {
       return store.error();

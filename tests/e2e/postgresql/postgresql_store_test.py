@@ -61,13 +61,8 @@ class PostgresqlStore(harness.Case):
         used = self.run_cli("store", "copy", "--from", store, "--to", self.folder / "x", expect=4)
         self.assertIn("is in use by hpsearchd on ", used.stderr)
 
-        # The directory remembers where its store is.
-        cluster.daemon.end()
-        cluster.start_daemon()
-        self.assertEqual(cluster.daemon.popen.wait(harness.PATIENCE), 4, cluster.daemon.said())
-        self.assertIn("give it as --store", cluster.daemon.said())
-
         # And back.
+        cluster.daemon.end()
         self.run_cli("store", "copy", "--from", cluster.state, "--to", self.folder / "back")
         self.assertIn("sound", self.run_cli("store", "verify", self.folder / "back").stdout)
         cluster.state = self.folder / "back"
@@ -91,6 +86,13 @@ class PostgresqlStore(harness.Case):
         self.assertEqual(first.daemon.popen.wait(harness.PATIENCE), 4, first.daemon.said())
         self.assertIn(f"process {second.daemon.popen.pid}) has taken over the store {store}", first.daemon.said())
         self.assertEqual(second.get("/api/v1/status")["daemon_epoch"], 2)
+
+        # The directory remembers where its store is, and gets no other one.
+        second.daemon.end()
+        second.start_daemon()
+        self.assertEqual(second.daemon.popen.wait(harness.PATIENCE), 4, second.daemon.said())
+        self.assertIn("give it as --store", second.daemon.said())
+        self.assertFalse((second.state / "events.db").exists())
 
     def test_a_standby_takes_over_from_a_killed_daemon_and_trainings_go_on(self):
         store = self.server.new_store()
