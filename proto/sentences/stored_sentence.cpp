@@ -165,6 +165,8 @@ constexpr Known known_sentences[] = {
     // The daemon's disk, and what it lacks.
     Phrase<1>{"no space is left in {0}; the daemon resumes automatically when there is space",
               "{0} 中没有剩余空间；有空间后守护进程会自动恢复"},
+    Phrase<1>{"the database {0} is away; the daemon resumes automatically when it answers",
+              "数据库 {0} 无法访问；恢复响应后守护进程会自动恢复"},
     Phrase<3>{"the disk is almost full ({0} of {1} are left at {2}); end experiments to free space",
               "磁盘几乎已满（{2} 处 {1} 中剩余 {0}）；请结束实验以释放空间"},
     Phrase<3>{

@@ -33,7 +33,7 @@ ROOMS = {
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "workers/shell": ({"engine", "jobs", "jobs/patterns", "proto", "workers/core"} | IO, r"CLI/", False),
     "workers/determined": ({"engine", "jobs", "proto", "io/net", "io/files", "workers/core", "workers/shell"}, "", False),
-    "apps/daemon/store": ({"engine", "proto", "io/files"}, r"sqlite3\.h", False),
+    "apps/daemon/store": ({"engine", "proto", "io/files"}, r"sqlite3\.h|libpq-fe\.h", False),
     "apps/daemon/keys": ({"engine", "proto", "io/net", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon/audit": ({"engine", "proto", "io/files"}, "", False),
     "apps/daemon/notifications": ({"engine", "proto", "io/net", "io/files", "jobs/yaml"}, r"sodium\.h", False),
@@ -68,7 +68,7 @@ STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype c
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
     unordered_set utility valarray variant vector version stdint.h""".split())
 THIRD_PARTY = re.compile(
-    r"boost/|zmq|zstd|zlib\.h|ncurses\.h|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
+    r"boost/|zmq|zstd|zlib\.h|ncurses\.h|msgpack|nlohmann/|sqlite3\.h|libpq-fe\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
 # What a pure room has no business with: clocks, threads, files, the environment, sockets, the library's chance.
 IMPURE_HEADERS = set("""atomic barrier chrono condition_variable csetjmp csignal ctime filesystem fstream future
     iostream latch mutex random semaphore shared_mutex stop_token syncstream thread""".split())

@@ -6,6 +6,10 @@
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
 #include "daemon/backup/backup_set.hpp"
+#include "daemon/store/files/store_address.hpp"
+#include "daemon/store/postgresql/postgresql_log.hpp"
+#include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/tools/copy_log.hpp"
 #include "daemon/store/tools/salvage.hpp"
 #include "daemon/store/tools/store_check.hpp"
 #include "hpsearch/proto/events/stored.hpp"
@@ -30,8 +34,12 @@ std::optional<std::string> damaged_backup_file(const StorePlace& place) {
   return checked ? std::nullopt : std::optional(checked.error().message);
 }
 
-/// Copies the keys of the state directory, too.
+/// Copies the keys of the state directory, too, if the store has one.
 Outcome<Done> carry_keys(const StorePlace& from, const std::string& to, const Output& output) {
+  if (from.file.empty()) {
+    warn_of_sealed_secrets(to, output);
+    return Done{};
+  }
   const std::string directory = from.file.parent_path().string();
   const auto keys = daemon::keys_in(directory);
   engine::Status done = keys ? daemon::put_keys(*keys, to) : engine::Status(keys.error());
@@ -62,7 +70,7 @@ int store_verify(const StoreOptions& options, const Output& output) {
   }
   if (output.json()) {
     Value::List damages(check.damages.begin(), check.damages.end());
-    output.data(Value::Map{{"store", place->file.string()},
+    output.data(Value::Map{{"store", place->name()},
                            {"sound", check.sound()},
                            {"last_good_lsn", count_value(check.last.number())},
                            {"last_lsn", count_value((*store)->last_lsn().number())},
@@ -72,7 +80,7 @@ int store_verify(const StoreOptions& options, const Output& output) {
   for (const std::string& damage : check.damages) {
     output.print(printable(damage) + "\n");
   }
-  output.print("store " + place->file.string() + ": " + std::to_string(check.last.number()) + " of " +
+  output.print("store " + place->name() + ": " + std::to_string(check.last.number()) + " of " +
                std::to_string((*store)->last_lsn().number()) + " events good; " +
                (check.sound() ? "sound" : "DAMAGED") + "\n");
   if (!check.damages.empty()) {
@@ -98,7 +106,7 @@ int store_export(const StoreOptions& options, const Output& output) {
       });
   if (!read) {
     return output.fail(
-        failure_of(engine::Error{read.error().code, place->file.string() + ": " + read.error().message}));
+        failure_of(engine::Error{read.error().code, place->name() + ": " + read.error().message}));
   }
   return 0;
 }
@@ -148,6 +156,70 @@ int store_salvage(const StoreOptions& options, const Output& output) {
         "\n");
   }
   return 0;
+}
+
+namespace {
+
+/// Checks a copy, and prints what it has.
+int report_copy(daemon::StoredLog& from, daemon::StoredLog& copy, const StorePlace& place,
+                const Output& output) {
+  if (const auto same = daemon::check_same_log(from, copy); !same) {
+    return output.fail(failure_of(same.error()));
+  }
+  output.message("hpsearch: start the daemon on the copy only, and no longer on " + place.name());
+  return print_copy("copy", copy.path(), copy.last_lsn(), output);
+}
+
+int copy_to_database(daemon::StoredLog& from, const StorePlace& place, const std::string& to,
+                     const Output& output) {
+  const auto url = daemon::DatabaseUrl::read(to);
+  if (!url) {
+    return output.fail(failure_of(url.error()));
+  }
+  if (const auto copied = daemon::copy_log_to_database(from, *url); !copied) {
+    return output.fail(failure_of(copied.error()));
+  }
+  const auto copy = daemon::PostgresqlLog::open(*url);
+  return copy ? report_copy(from, **copy, place, output) : output.fail(failure_of(copy.error()));
+}
+
+int copy_to_directory(daemon::StoredLog& from, const StorePlace& place, const std::string& to,
+                      const Output& output) {
+  const auto file = new_store_in(to);
+  if (!file) {
+    return output.fail(file.failure());
+  }
+  if (const auto copied = daemon::copy_log_to_file(from, *file, daemon::WithSeal::yes); !copied) {
+    return output.fail(failure_of(copied.error()));
+  }
+  const std::string directory = file->parent_path().string();
+  if (const auto carried = carry_keys(place, directory, output); !carried) {
+    return output.fail(carried.failure());
+  }
+  daemon::remove_store_address(directory);
+  const auto copy = daemon::ClosedStore::open(*file);
+  return copy ? report_copy(from, **copy, place, output) : output.fail(failure_of(copy.error()));
+}
+
+}  // namespace
+
+int store_copy(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const std::string instead = "stop it first: the copy goes on where it ended";
+  const auto from = open_closed(*place, instead);
+  if (!from) {
+    return output.fail(from.failure());
+  }
+  const auto* in_database = dynamic_cast<const daemon::PostgresqlLog*>(from->get());
+  if (in_database != nullptr && !in_database->holder().empty()) {
+    return output.fail(conflict_failure("the store " + place->name() + " is in use by " +
+                                        in_database->holder() + "; " + instead));
+  }
+  return daemon::DatabaseUrl::is_meant(options.to) ? copy_to_database(**from, *place, options.to, output)
+                                                   : copy_to_directory(**from, *place, options.to, output);
 }
 
 }  // namespace hpsearch::cli

@@ -13,6 +13,7 @@
 #include "cli/verbs/verbs.hpp"
 #include "daemon/backup/backup_set.hpp"
 #include "daemon/backup/sealed_keys.hpp"
+#include "daemon/store/tools/closed_store.hpp"
 #include "daemon/store/tools/last_backup.hpp"
 #include "daemon/store/tools/salvage.hpp"
 #include "daemon/store/tools/store_seal.hpp"
@@ -25,7 +26,6 @@ namespace fs = std::filesystem;
 
 using daemon::BackupKey;
 using daemon::BackupRecord;
-using daemon::ClosedStore;
 using daemon::KeyFiles;
 using daemon::NewBackup;
 using engine::Done;
@@ -68,7 +68,7 @@ Outcome<std::optional<BackupKey>> key_of(const StoreOptions& options, Times time
 
 /// Checks the chain of a copy, from beginning to end.
 Outcome<engine::Lsn> check_copy(const fs::path& path) {
-  auto store = ClosedStore::open(path);
+  auto store = daemon::ClosedStore::open(path);
   if (!store) {
     return failure_of(store.error());
   }
@@ -136,6 +136,12 @@ int store_backup(const StoreOptions& options, const Output& output) {
   if (!place) {
     return output.fail(place.failure());
   }
+  if (place->file.empty()) {
+    return output.fail(
+        usage_failure("a backup has the keys and files of the daemon, too: name its state "
+                      "directory instead of " +
+                      place->name()));
+  }
   const auto key = key_of(options, Times::twice,
                           "a backup has the daemon's keys, sealed: give --key-file FILE (make one with: head "
                           "-c 32 /dev/urandom | base64 > FILE; keep it elsewhere), --passphrase, or "
@@ -152,13 +158,13 @@ int store_backup(const StoreOptions& options, const Output& output) {
   NewBackup backup = std::move(begun).value();
   StorePlace source = *place;
   std::optional<DaemonsCopy> live;
-  if (place->held_by()) {
+  if (!place->database && place->held_by()) {
     auto made = DaemonsCopy::ask_for(*place->directory);
     if (!made) {
       return output.fail(made.failure());
     }
     live.emplace(std::move(*made));
-    source = StorePlace{live->path(), std::nullopt};
+    source = StorePlace{live->path(), std::nullopt, std::nullopt};
   }
   const engine::Instant made = wall_clock_now();
   {
@@ -194,6 +200,9 @@ namespace {
 
 /// The sealed keys of a backup, or those beside a store.
 Outcome<KeyFiles> keys_to_restore(const StorePlace& place, const StoreOptions& options) {
+  if (place.file.empty()) {
+    return KeyFiles{};
+  }
   const std::string directory = place.file.parent_path().string();
   const auto record = place.directory ? daemon::read_backup_record(directory) : std::optional<BackupRecord>();
   if (!record) {
@@ -257,7 +266,7 @@ int store_restore(const StoreOptions& options, const Output& output) {
     ::unlink(daemon::StoreSeal::path_of(*to).c_str());
     return output.fail(
         Failure{Exit::storage, Errc::corrupt,
-                place->file.string() + ": " + copied->damage +
+                place->name() + ": " + copied->damage +
                     ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
   }
   const std::string directory = to->parent_path().string();

@@ -6,12 +6,16 @@
 #include <system_error>
 
 #include "cli/client/state_directory.hpp"
+#include "daemon/store/files/store_address.hpp"
+#include "daemon/store/postgresql/postgresql_log.hpp"
+#include "daemon/store/tools/closed_store.hpp"
 
 namespace hpsearch::cli {
 
 namespace fs = std::filesystem;
 
-using daemon::ClosedStore;
+using daemon::DatabaseUrl;
+using daemon::StoredLog;
 using engine::Errc;
 using engine::Value;
 
@@ -21,33 +25,59 @@ std::optional<pid_t> StorePlace::held_by() const {
   return directory ? lock_holder(*directory / "lock") : std::nullopt;
 }
 
+namespace {
+
+Outcome<StorePlace> in_database(const std::string& address, const std::optional<fs::path>& directory) {
+  auto url = DatabaseUrl::read(address);
+  if (!url) {
+    return failure_of(url.error());
+  }
+  return StorePlace{directory ? *directory / file_name : fs::path(), directory, *std::move(url)};
+}
+
+}  // namespace
+
 Outcome<StorePlace> find_store(const std::string& given) {
+  if (DatabaseUrl::is_meant(given)) {
+    return in_database(given, std::nullopt);
+  }
   const fs::path path = fs::absolute(given).lexically_normal();
   std::error_code ignored;
   if (fs::is_regular_file(path, ignored)) {
-    return StorePlace{path, std::nullopt};
+    return StorePlace{path, std::nullopt, std::nullopt};
   }
   for (const fs::path& directory : {path, path / "daemon"}) {
+    const auto elsewhere = daemon::read_store_address(directory.string());
+    if (!elsewhere) {
+      return failure_of(elsewhere.error());
+    }
+    if (*elsewhere) {
+      return in_database((*elsewhere)->address, directory);
+    }
     if (fs::is_regular_file(directory / file_name, ignored)) {
-      return StorePlace{directory / file_name, directory};
+      return StorePlace{directory / file_name, directory, std::nullopt};
     }
   }
   return not_found_failure("there is no store at " + path.string() +
                            ": name the state directory of a daemon or a run, or a backup");
 }
 
-Outcome<std::unique_ptr<ClosedStore>> open_closed(const StorePlace& place, const std::string& instead) {
+Outcome<std::unique_ptr<StoredLog>> open_closed(const StorePlace& place, const std::string& instead) {
+  if (place.database) {
+    auto log = daemon::PostgresqlLog::open(*place.database);
+    return log ? Outcome<std::unique_ptr<StoredLog>>(std::move(log).value()) : failure_of(log.error());
+  }
   if (const auto holder = place.held_by()) {
     return conflict_failure("the store " + place.file.string() + " is in use by process " +
                             std::to_string(*holder) + "; " + instead);
   }
-  auto store = ClosedStore::open(place.file);
+  auto store = daemon::ClosedStore::open(place.file);
   if (!store) {
     engine::Error error = store.error();
     error.message += error.code == Errc::wrong_state && !instead.empty() ? "; " + instead : "";
     return failure_of(error);
   }
-  return std::move(store).value();
+  return std::unique_ptr<StoredLog>(std::move(store).value());
 }
 
 Outcome<fs::path> new_store_in(const std::string& given) {

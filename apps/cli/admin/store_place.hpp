@@ -10,15 +10,20 @@
 
 #include "cli/render/output.hpp"
 #include "cli/verbs/failure.hpp"
-#include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/postgresql/database_url.hpp"
+#include "daemon/store/tools/stored_log.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
 namespace hpsearch::cli {
 
-/// Where a store is: in a directory of a daemon, a run or a backup, or a file on its own.
+/// Where a store is: in a directory of a daemon, a run or a backup, a file on its own, or a database.
 struct StorePlace {
-  std::filesystem::path file;
+  std::filesystem::path file;                      ///< "" for a database without a directory.
   std::optional<std::filesystem::path> directory;  ///< The directory of a daemon or a backup.
+  std::optional<daemon::DatabaseUrl> database;     ///< Where the events are, if not in the file.
+
+  /// For messages.
+  [[nodiscard]] std::string name() const { return database ? database->text() : file.string(); }
 
   /// Process id of the daemon that has it open.
   [[nodiscard]] std::optional<pid_t> held_by() const;
@@ -26,9 +31,10 @@ struct StorePlace {
 
 [[nodiscard]] Outcome<StorePlace> find_store(const std::string& given);
 
-/// Opens a store that no process has open; `instead` is the remedy if one has.
-[[nodiscard]] Outcome<std::unique_ptr<daemon::ClosedStore>> open_closed(const StorePlace& place,
-                                                                        const std::string& instead);
+/// Opens a store in a file that no process has open; `instead` is the remedy if one has. A store in a
+/// database is read as it is now, also while a daemon has it.
+[[nodiscard]] Outcome<std::unique_ptr<daemon::StoredLog>> open_closed(const StorePlace& place,
+                                                                      const std::string& instead);
 
 /// The path of a new store in a state directory, which is made if necessary.
 [[nodiscard]] Outcome<std::filesystem::path> new_store_in(const std::string& given);

@@ -14,7 +14,10 @@ void add_store_verbs(VerbBuilder& build) {
                             int (*verb)(const StoreOptions&, const Output&), const char* to) -> CLI::App& {
     CLI::App& added = build.add_to(
         group, name, about, [&build, verb](const Output& output) { return verb(build.given.store, output); });
-    added.add_option("STORE", build.given.store.store, "State directory of a daemon or a run, or a backup")
+    added
+        .add_option("STORE", build.given.store.store,
+                    "State directory of a daemon or a run, a backup, or the address of a database\n"
+                    "(postgresql://…)")
         ->required()
         ->check(not_empty());
     if (to != nullptr) {
@@ -45,6 +48,17 @@ void add_store_verbs(VerbBuilder& build) {
   add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
            "State directory to create");
   add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
+  CLI::App& copy =
+      build.add_to(group, "copy", "Move the store of a stopped daemon into a database, or back, and check it",
+                   [&build](const Output& output) { return store_copy(build.given.store, output); });
+  copy.add_option("--from", build.given.store.store,
+                  "State directory of a daemon, or the address of a database (postgresql://…)")
+      ->required()
+      ->check(not_empty());
+  copy.add_option("--to", build.given.store.to,
+                  "Address of a database without a store, or a state directory to create")
+      ->required()
+      ->check(not_empty());
 }
 
 void add_notify(VerbBuilder& build) {

@@ -281,7 +281,7 @@ struct NotifyOptions {
 /// For the commands about a daemon's store. STORE is a daemon's state directory, that of a run, or a backup.
 struct StoreOptions {
   std::string store;
-  std::string to;  ///< The path of the new store or backup; not for verify and export.
+  std::string to;  ///< The place of the new store or backup; not for verify and export.
 
   std::optional<std::uint64_t> upto{};  ///< For restore: the last event; nothing: all events.
 
@@ -295,6 +295,7 @@ struct StoreOptions {
 [[nodiscard]] int store_backup(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_copy(const StoreOptions& options, const Output& output);
 
 /// The workers that may connect to a daemon over TCP.
 struct KeyOptions {

@@ -49,6 +49,8 @@
 #include "daemon/sessions/worker_sessions.hpp"
 #include "daemon/sign_on/provider.hpp"
 #include "daemon/sign_on/sign_in_file.hpp"
+#include "daemon/store/files/store_address.hpp"
+#include "daemon/store/postgresql/postgresql_store.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/streams/notifier.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
@@ -102,11 +104,9 @@ class Daemon {
 
   Exit run() {
     passed_.find();
-    service_.status("opens the store in " + options_.state_dir);
+    service_.status("opens the store in " + (in_a_database() ? options_.store : options_.state_dir));
     if (auto opened = open_storage(); !opened) {
-      return end(opened.error(), opened.error().code == Errc::wrong_state   ? Exit::conflict
-                                 : opened.error().code == Errc::bad_request ? Exit::usage
-                                                                            : Exit::storage);
+      return end(opened.error(), exit_of(opened.error()));
     }
     if (auto listening = listen(); !listening) {
       return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
@@ -131,7 +131,9 @@ class Daemon {
     leave_signals();
     if (runtime_->stalled()) {
       return end(
-          Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
+          Error{Errc::unavailable, std::string("stopped before ") +
+                                       (in_a_database() ? "the database answered" : "there was space") +
+                                       ": unacknowledged events are not stored"},
           Exit::storage);
     }
     directory_->retract();
@@ -155,12 +157,30 @@ class Daemon {
     return code;
   }
 
+  [[nodiscard]] bool in_a_database() const noexcept { return !options_.store.empty(); }
+
+  /// A database that is away comes back: then the manager of services may start the daemon again.
+  [[nodiscard]] Exit exit_of(const Error& error) const noexcept {
+    switch (error.code) {
+      case Errc::wrong_state:
+        return Exit::conflict;
+      case Errc::bad_request:
+        return Exit::usage;
+      case Errc::unavailable:
+        return in_a_database() ? Exit::failed : Exit::storage;
+      default:
+        return Exit::storage;
+    }
+  }
+
   /// One line for those who look at the service.
   [[nodiscard]] std::string state_of_service() const {
     const engine::Engine& engine = runtime_->engine();
     const auto active = std::count_if(engine.experiments().begin(), engine.experiments().end(),
                                       [](const auto& one) { return !engine::is_ended(one.second.state); });
-    return (runtime_->stalled() ? "waits for space on the disk; " : "") + std::to_string(active) +
+    const char* const waits =
+        in_a_database() ? "waits for the database of the store; " : "waits for space on the disk; ";
+    return (runtime_->stalled() ? waits : "") + std::to_string(active) +
            " active experiments, log position " + std::to_string(engine.last_lsn().number());
   }
 
@@ -198,13 +218,30 @@ class Daemon {
     }
   }
 
+  /// Before anything is made: the directory of a store in a database has no events.db.
+  [[nodiscard]] Status check_not_elsewhere() const {
+    const auto elsewhere = in_a_database() ? Result<std::optional<StoreAddress>>(std::nullopt)
+                                           : read_store_address(options_.state_dir);
+    if (!elsewhere || !*elsewhere) {
+      return elsewhere ? Status(Done{}) : Status(elsewhere.error());
+    }
+    return Error{Errc::wrong_state, "the store of the state directory " + options_.state_dir + " is " +
+                                        (*elsewhere)->address +
+                                        "; give it as --store, or copy it: hpsearch store copy --from " +
+                                        (*elsewhere)->address + " --to NEW"};
+  }
+
   Status open_storage() {
+    if (auto here = check_not_elsewhere(); !here) {
+      return here;
+    }
     auto directory = StateDirectory::open(
         options_.state_dir,
         options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
                                           : StateDirectory::NetworkFileSystems::refused,
         files::file_system_at,
-        options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected);
+        options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected,
+        in_a_database() ? StateDirectory::Store::in_a_database : StateDirectory::Store::here);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -219,17 +256,70 @@ class Daemon {
     net::forbid_core_files();
     // Peers need descriptors. Raised only here: a daemon that is refused should print one message only.
     net::raise_descriptor_limit();
-    auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
-    if (!store) {
-      return remedy(store.error());
+    if (auto opened = in_a_database() ? open_database() : open_file(); !opened) {
+      return remedy(opened.error());
     }
-    store_ = std::move(store).value();
     movable_store_.emplace(*store_, directory_->path());
-    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience());
+    runtime_ = std::make_unique<Runtime>(loop_, *movable_store_, registry_, patience(),
+                                         in_a_database() ? on_another_thread : on_a_thread_of_its_own);
     if (auto recovered = replay(); !recovered) {
       return remedy(recovered.error());
     }
     return read_secrets_key();
+  }
+
+  Status open_file() {
+    auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
+    if (!store) {
+      return store.error();
+    }
+    file_store_ = store->get();
+    store_ = std::move(store).value();
+    return Done{};
+  }
+
+  Status open_database() {
+    const auto url = DatabaseUrl::read(options_.store);
+    if (!url) {
+      return url.error();
+    }
+    struct stat place {};
+    const OwnerRecord owner = this_owner();
+    if (::stat(directory_->path().c_str(), &place) != 0) {
+      return Error{Errc::unavailable, "the state directory " + directory_->path() + " is missing"};
+    }
+    const StoreHolder holder{
+        .name = "hpsearchd on " + owner.host + ", process " + std::to_string(owner.pid),
+        .place = owner.boot + ":" + std::to_string(place.st_dev) + ":" + std::to_string(place.st_ino),
+        .take_over = options_.take_over,
+        .standby = options_.standby,
+        .counts_for = Duration::micros(static_cast<std::int64_t>(options_.take_over_after_seconds * 1e6))};
+    std::string said;
+    auto store = PostgresqlStore::open(*url, holder, [&](const std::string& why) {
+      const bool is_new = std::exchange(said, why) != why;
+      if (is_new) {
+        net::log(options_.standby ? Level::info : Level::warning, why);
+      }
+      if (!options_.standby) {
+        service_.starting("waits for the store", longest_without_progress);
+      } else if (is_new) {
+        service_.ready("standby: " + why);  // What waits for days has started, for those who started it.
+      }
+    });
+    if (!store) {
+      return store.error();
+    }
+    const StoreAddress address{url->text(), std::to_string((*store)->cluster())};
+    if (auto belongs = check_belongs(directory_->path(), address); !belongs) {
+      return belongs;
+    }
+    if (auto written = write_store_address(directory_->path(), address); !written) {
+      return written;
+    }
+    store_ = std::move(store).value();
+    net::log(Level::info,
+             "has the store " + url->text() + " as its start " + std::to_string(store_->daemon_epoch()));
+    return Done{};
   }
 
   /// A long log takes longer than service managers wait for a start.
@@ -307,20 +397,24 @@ class Daemon {
     switch (error.code) {
       case Errc::corrupt:
         error.message +=
-            ". No event was changed. List the damage with: hpsearch store verify " + directory_->path() +
+            ". No event was changed. List the damage with: hpsearch store verify " +
+            (in_a_database() ? options_.store : directory_->path()) +
             ". Create a working state directory with: hpsearch store restore BACKUP --to NEW, or: hpsearch "
             "store salvage " +
-            directory_->path() + " --to NEW";
+            (in_a_database() ? options_.store : directory_->path()) + " --to NEW";
         break;
       case Errc::not_found:
       case Errc::wrong_state:
+      case Errc::bad_request:
         break;  // The warnings already name the remedy.
       case Errc::version_mismatch:
         error.message += ". Use the release that wrote this state directory";
         break;
       default:
-        error.message +=
-            ". Make room or repair the file system of " + directory_->path() + ", then start again";
+        if (!in_a_database()) {
+          error.message +=
+              ". Make room or repair the file system of " + directory_->path() + ", then start again";
+        }
         break;
     }
     return error;
@@ -436,8 +530,10 @@ class Daemon {
 
   /// Opens the stores of contexts, logs and files, and of copies of the events.
   Status open_kept_files() {
-    backups_.emplace(*runtime_, *store_, directory_->path());
-    scheduled_backups_.emplace(*runtime_, loop_, *backups_, directory_->path(), backup_plan());
+    if (file_store_ != nullptr) {
+      backups_.emplace(*runtime_, *file_store_, directory_->path());
+      scheduled_backups_.emplace(*runtime_, loop_, *backups_, directory_->path(), backup_plan());
+    }
     context_writer_.emplace(loop_, 1);
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
                       [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
@@ -534,8 +630,8 @@ class Daemon {
     const AboutDaemon about{.version = HPSEARCH_VERSION,
                             .state_dir = directory_->path(),
                             .started = loop_.now(),
-                            .backups = &*backups_,
-                            .scheduled_backups = &*scheduled_backups_,
+                            .backups = backups_ ? &*backups_ : nullptr,
+                            .scheduled_backups = scheduled_backups_ ? &*scheduled_backups_ : nullptr,
                             .contexts = &*contexts_,
                             .kept = &*kept_,
                             .remover = &*remover_,
@@ -617,7 +713,7 @@ class Daemon {
                                                            .forgotten = [this](const std::string& name) {
                                                              remove_keys_of(name);
                                                            }});
-    storage_.emplace(*runtime_, directory_->path(), directory_->database());
+    storage_.emplace(*runtime_, directory_->path(), directory_->database(), options_.store);
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
     // A crash may have left files of deleted experiments.
@@ -772,7 +868,9 @@ class Daemon {
       runtime_->set_patience(patience());
       lost_workers_->forget_after(forget_after());
       kept_->limit_to(kept_limits());
-      scheduled_backups_->follow(backup_plan());
+      if (scheduled_backups_) {
+        scheduled_backups_->follow(backup_plan());
+      }
       net::log(Level::info,
                said.changed.empty() ? "the configuration was read again: no value changed" : said.changed);
       if (!said.need_restart.empty()) {
@@ -898,14 +996,17 @@ class Daemon {
   }
 
   void storage_failed(const Error& error) {
-    net::log(Level::error, error.message +
-                               ". All acknowledged requests and reports are stored; workers keep the other "
-                               "reports and continue. "
-                               "Check " +
-                               directory_->path() +
-                               " and its disk, then start the daemon again; it checks the store when it "
-                               "starts and says what to do");
-    exit_ = Exit::storage;
+    const bool taken_over = error.code == Errc::wrong_state;
+    net::log(Level::error,
+             error.message +
+                 ". All acknowledged requests and reports are stored; workers keep the other "
+                 "reports and continue" +
+                 (taken_over ? ""
+                             : ". Check " +
+                                   (in_a_database() ? options_.store : directory_->path() + " and its disk") +
+                                   ", then start the daemon again; it checks the store when it "
+                                   "starts and says what to do"));
+    exit_ = taken_over ? Exit::conflict : Exit::storage;
     loop_.stop();
   }
 
@@ -926,7 +1027,9 @@ class Daemon {
     }
     sessions_->stop();
     allocator_->stop();
-    scheduled_backups_->stop();
+    if (scheduled_backups_) {
+      scheduled_backups_->stop();
+    }
     runtime_->stop();
     const engine::Instant limit = loop_.now() + drain_patience;
     draining_ = loop_.every(drain_look_every, [this, limit] {
@@ -947,7 +1050,8 @@ class Daemon {
   net::Loop loop_;
   net::Watch service_clock_;
   std::unique_ptr<StateDirectory> directory_;
-  std::unique_ptr<SqliteStore> store_;
+  std::unique_ptr<EventStore> store_;
+  SqliteStore* file_store_ = nullptr;               ///< The same, if it is in a file.
   std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>

@@ -10,14 +10,14 @@ constexpr std::chrono::seconds look_every{1};
 
 }  // namespace
 
-OwnershipWatch::OwnershipWatch(net::Timeline& loop, StateDirectory& directory, const SqliteStore& store,
+OwnershipWatch::OwnershipWatch(net::Timeline& loop, StateDirectory& directory, const EventStore& store,
                                Lost lost)
     : directory_(directory), store_(store), lost_(std::move(lost)) {
   clock_ = loop.every(look_every, [this] { look(); });
 }
 
 void OwnershipWatch::look() {
-  engine::Status ours = store_.check_place();
+  engine::Status ours = store_.check_ours();
   if (ours) {
     ours = directory_.check_ours();
   }

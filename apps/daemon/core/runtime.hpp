@@ -38,7 +38,7 @@ enum class Intake : std::uint8_t {
 
 /// The state of the store's disk at the last check.
 struct Storage {
-  std::string state = "ample";  ///< A Room's name, or "full".
+  std::string state = "ample";  ///< A Room's name, "full", or "away": the store's database doesn't answer.
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
   std::uint64_t store_bytes = 0;  ///< Size of the store's file.
@@ -104,7 +104,7 @@ class Runtime {
   [[nodiscard]] StoredEvents& stored_events() noexcept { return *stored_events_; }
   [[nodiscard]] bool idle() const noexcept { return committer_->idle() && outgoing_.empty(); }
 
-  /// True while nothing can be made durable for lack of room, and all commits wait.
+  /// True while nothing can be made durable for lack of room or of a database, and all commits wait.
   [[nodiscard]] bool stalled() const noexcept { return committer_ != nullptr && committer_->stalled(); }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
   [[nodiscard]] const Storage& storage() const noexcept { return storage_; }

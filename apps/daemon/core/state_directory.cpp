@@ -132,6 +132,19 @@ Result<Descriptor> lock_directory(const std::string& path) {
   return directory;
 }
 
+/// Locks the database of a directory, and makes it if there was none.
+Result<StoreLock> lock_store(const std::string& directory) {
+  const std::string database = directory + "/events.db";
+  if (auto there = check_not_missing(kernel_files(), database); !there) {
+    return there.error();
+  }
+  auto store = StoreLock::take(database, StoreLock::Missing::made);
+  if (!store) {
+    return store.error().code == Errc::wrong_state ? in_use(directory) : store.error();
+  }
+  return store;
+}
+
 /// Takes the lock by which the command line finds out whether a daemon runs. An open-file-description lock
 /// belongs to this descriptor, not to any open of the file in this process.
 Result<Descriptor> lock_file(const std::string& directory) {
@@ -159,7 +172,8 @@ Status write_pid(const Descriptor& lock, const std::string& path) {
 
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
                                                              NetworkFileSystems network,
-                                                             files::FileSystemAt look_at, OtherHosts others) {
+                                                             files::FileSystemAt look_at, OtherHosts others,
+                                                             Store store_is) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
@@ -184,13 +198,13 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   if (auto passed = files::check_place(*path, on); !passed) {
     return passed.error();
   }
-  const std::string database = *path + "/events.db";
-  if (auto there = check_not_missing(kernel_files(), database); !there) {
-    return there.error();
-  }
-  auto store = StoreLock::take(database, StoreLock::Missing::made);
-  if (!store) {
-    return store.error().code == Errc::wrong_state ? in_use(*path) : store.error();
+  std::optional<StoreLock> store;
+  if (store_is == Store::here) {
+    auto taken = lock_store(*path);
+    if (!taken) {
+      return taken.error();
+    }
+    store = std::move(taken).value();
   }
   auto file = lock_file(*path);
   if (!file) {
@@ -198,7 +212,7 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   }
   std::unique_ptr<StateDirectory> directory(
       new StateDirectory(std::move(path).value(), std::move(locked).value(), std::move(file).value(),
-                         std::move(store).value(), std::move(owner), std::move(on)));
+                         std::move(store), std::move(owner), std::move(on)));
   if (auto taken = directory->take(); !taken) {
     return taken.error();
   }

@@ -27,15 +27,17 @@ class StateDirectory {
  public:
   using NetworkFileSystems = files::NetworkFileSystems;
   enum class OtherHosts { respected, ignored };
+  enum class Store { here, in_a_database };
 
   /// Makes the directory if necessary (0700) and locks it. Nothing below it is made, renamed or written
   /// before every lock is held, except an empty database if there was none. wrong_state: another process has
   /// it, named by its pid and, unless it is ours, its host; bad_request: it is on a file system that needs
   /// the user's consent, or that failed its test; not_found: its database is missing; unavailable: the file
-  /// system refuses.
+  /// system refuses. If the store is in a database elsewhere, events.db is neither made nor locked.
   [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
       const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
-      files::FileSystemAt look_at = files::file_system_at, OtherHosts others = OtherHosts::respected);
+      files::FileSystemAt look_at = files::file_system_at, OtherHosts others = OtherHosts::respected,
+      Store store = Store::here);
   ~StateDirectory();
   StateDirectory(const StateDirectory&) = delete;
   StateDirectory& operator=(const StateDirectory&) = delete;
@@ -51,7 +53,7 @@ class StateDirectory {
   /// The warning for its owner at the first start on a network file system; "" later, and on a local one.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
-  /// The lock of the database, to open it with; once.
+  /// The lock of the database, to open it with; once. Null if the store isn't here.
   [[nodiscard]] std::optional<StoreLock> take_store_lock() {
     return std::exchange(store_lock_, std::nullopt);
   }
@@ -66,7 +68,7 @@ class StateDirectory {
   void retract() noexcept;
 
  private:
-  StateDirectory(std::string path, Descriptor directory, Descriptor lock, StoreLock store_lock,
+  StateDirectory(std::string path, Descriptor directory, Descriptor lock, std::optional<StoreLock> store_lock,
                  OwnerFile owner, files::FileSystemKind on)
       : path_(std::move(path)),
         directory_(std::move(directory)),

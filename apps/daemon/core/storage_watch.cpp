@@ -25,10 +25,12 @@ std::uint64_t size_of(const std::string& file) {
 
 }  // namespace
 
-StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory, std::string store_file)
+StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory, std::string store_file,
+                           std::string database)
     : runtime_(runtime),
       directory_(directory),
       store_file_(std::move(store_file)),
+      database_(std::move(database)),
       reserve_(directory + "/reserve"),
       logged_(name_of(Room::ample)) {
   look();
@@ -36,14 +38,16 @@ StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory, std::
 }
 
 void StorageWatch::found_no_room(const engine::Error& error) {
-  if (logged_ != "full") {
-    logged_ = "full";
-    net::log(net::Level::error,
-             error.message +
-                 ". No request or report is acknowledged until there is space. Workers keep their " +
-                 "reports; the daemon resumes automatically");
+  const std::string state = database_.empty() ? "full" : "away";
+  if (logged_ != state) {
+    logged_ = state;
+    net::log(net::Level::error, error.message + ". No request or report is acknowledged until " +
+                                    (database_.empty() ? "there is space" : "the database answers") +
+                                    ". Workers keep their reports; the daemon resumes automatically");
   }
-  reserve_.give_up();
+  if (database_.empty()) {
+    reserve_.give_up();
+  }
   look();
 }
 
@@ -55,9 +59,15 @@ void StorageWatch::look() {
   const Room room = space->room();
   const std::string left = in_mib(space->free) + " of " + in_mib(space->total) + " are left at " + directory_;
   Storage storage{.state = name_of(room), .free_bytes = space->free, .total_bytes = space->total, .why = {}};
-  storage.store_bytes = size_of(store_file_);
-  storage.wal_bytes = size_of(store_file_ + "-wal");
-  if (runtime_.stalled()) {
+  if (database_.empty()) {
+    storage.store_bytes = size_of(store_file_);
+    storage.wal_bytes = size_of(store_file_ + "-wal");
+  }
+  if (runtime_.stalled() && !database_.empty()) {
+    storage.state = "away";
+    storage.intake = Intake::nothing;
+    storage.why = "the database " + database_ + " is away; the daemon resumes automatically when it answers";
+  } else if (runtime_.stalled()) {
     storage.state = "full";
     storage.intake = Intake::nothing;
     storage.why =
@@ -76,7 +86,7 @@ void StorageWatch::look() {
     const bool trouble = room != Room::ample || runtime_.stalled();
     logged_ = storage.state;
     net::log(trouble ? net::Level::warning : net::Level::info,
-             "room on the disk is " + logged_ + ": " + left);
+             logged_ == "away" ? storage.why : "room on the disk is " + logged_ + ": " + left);
   }
   runtime_.set_storage(std::move(storage));
 }

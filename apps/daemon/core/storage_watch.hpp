@@ -15,12 +15,14 @@ namespace hpsearch::daemon {
 /// Threads: on the loop's.
 class StorageWatch {
  public:
-  /// `directory` is where `store_file` is. The runtime must outlive this.
-  StorageWatch(Runtime& runtime, const std::string& directory, std::string store_file);
+  /// `directory` is where `store_file` is; or the store is in `database`, whose address has no secret. The
+  /// runtime must outlive this.
+  StorageWatch(Runtime& runtime, const std::string& directory, std::string store_file,
+               std::string database = "");
   StorageWatch(const StorageWatch&) = delete;
   StorageWatch& operator=(const StorageWatch&) = delete;
 
-  /// Called when the committer found no room for a group: the reserve is removed for it.
+  /// Called when the committer found no room for a group, for which the reserve is removed, or no database.
   void found_no_room(const engine::Error& error);
 
  private:
@@ -29,6 +31,7 @@ class StorageWatch {
   Runtime& runtime_;
   std::string directory_;
   std::string store_file_;
+  std::string database_;  // "" = the store is in a file.
   DiskReserve reserve_;
   std::string logged_;  // The state that was logged last.
   net::Watch clock_;

@@ -1,34 +1,24 @@
 #include "daemon/core/store_executor.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "daemon/store/thread_without_signals.hpp"
+
 namespace hpsearch::daemon {
 namespace {
 
-/// Starts a thread that leaves all signals to the loop's.
-template <class Function>
-std::thread start_without_signals(Function function) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(function));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 class StoreThread final : public StoreExecutor {
  public:
-  explicit StoreThread(std::function<bool()> work)
-      : work_(std::move(work)), thread_(start_without_signals([this] { run(); })) {}
+  enum class Spared : std::uint8_t { while_quick, never };
+
+  StoreThread(std::function<bool()> work, Spared spared)
+      : work_(std::move(work)), spared_(spared), thread_(thread_without_signals([this] { run(); })) {}
   ~StoreThread() override {
     {
       const std::scoped_lock lock(mutex_);
@@ -46,7 +36,9 @@ class StoreThread final : public StoreExecutor {
     changed_.notify_one();
   }
 
-  [[nodiscard]] bool may_be_spared() const noexcept override { return quick_ >= quick_enough; }
+  [[nodiscard]] bool may_be_spared() const noexcept override {
+    return spared_ == Spared::while_quick && quick_ >= quick_enough;
+  }
 
   [[nodiscard]] bool spare() override {
     const std::unique_lock lock(working_, std::try_to_lock);
@@ -91,6 +83,7 @@ class StoreThread final : public StoreExecutor {
   static constexpr int quick_enough = 64;
 
   std::function<bool()> work_;
+  const Spared spared_;
   std::mutex working_;          ///< Held while a piece of work runs.
   std::atomic<int> quick_ = 0;  ///< Pieces in a row that took at most `quick`.
   std::mutex mutex_;
@@ -103,7 +96,11 @@ class StoreThread final : public StoreExecutor {
 }  // namespace
 
 std::unique_ptr<StoreExecutor> on_a_thread_of_its_own(std::function<bool()> work) {
-  return std::make_unique<StoreThread>(std::move(work));
+  return std::make_unique<StoreThread>(std::move(work), StoreThread::Spared::while_quick);
+}
+
+std::unique_ptr<StoreExecutor> on_another_thread(std::function<bool()> work) {
+  return std::make_unique<StoreThread>(std::move(work), StoreThread::Spared::never);
 }
 
 }  // namespace hpsearch::daemon

@@ -31,5 +31,7 @@ using EmployStoreExecutor = std::function<std::unique_ptr<StoreExecutor>(std::fu
 /// pieces took less than a millisecond: a disk that stalls holds its caller up once, and not again before it
 /// was quick for a while.
 [[nodiscard]] std::unique_ptr<StoreExecutor> on_a_thread_of_its_own(std::function<bool()> work);
+/// The same, but never spared: for a store at the other end of a network, which may not answer for long.
+[[nodiscard]] std::unique_ptr<StoreExecutor> on_another_thread(std::function<bool()> work);
 
 }  // namespace hpsearch::daemon

@@ -29,7 +29,7 @@ constexpr std::string_view compiler = __VERSION__;
 #else
 constexpr std::string_view compiler = "GCC " __VERSION__;
 #endif
-constexpr std::array<std::string_view, 5> rooms{"ample", "low", "scarce", "exhausted", "full"};
+constexpr std::array<std::string_view, 6> rooms{"ample", "low", "scarce", "exhausted", "full", "away"};
 
 double as_number(std::uint64_t number) {
   return static_cast<double>(number);
@@ -61,7 +61,7 @@ void add_store(PrometheusText& text, const MetricsSources& sources) {
   text.gauge(
       "store_state",
       "Room on the store's disk: 0 = ample, 1 = low, 2 = scarce (no new experiments), 3 = exhausted (no "
-      "reports), 4 = full.",
+      "reports), 4 = full, 5 = the store's database is away.",
       static_cast<double>(room - rooms.begin()));
   text.gauge("store_bytes", "Size of the store's file.", as_number(storage.store_bytes));
   text.gauge("store_wal_bytes", "Size of its write-ahead log.", as_number(storage.wal_bytes));

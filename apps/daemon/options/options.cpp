@@ -10,6 +10,7 @@
 #include "daemon/notifications/receivers.hpp"
 #include "daemon/options/addresses.hpp"
 #include "daemon/sign_on/sign_in_file.hpp"
+#include "daemon/store/postgresql/database_url.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
@@ -99,15 +100,35 @@ std::vector<Option> state_options(Options& options) {
        .meaning = "Directory of the store; created if it doesn't exist",
        .usual = "hpsearchd in $HPSEARCH_STATE_HOME, else in $XDG_STATE_HOME/hpsearch, else in .hpsearch",
        .take = configuration::text_in(options.state_dir)},
+      {.key = "state.store",
+       .flag = "--store",
+       .value = "URL",
+       .meaning =
+           "Keep the store in this PostgreSQL database, postgresql://USER@HOST:PORT/DATABASE; passwords come "
+           "from ~/.pgpass or a service file of libpq",
+       .usual = "events.db in --state-dir, in SQLite",
+       .take = configuration::text_in(options.store)},
+      {.key = "state.standby",
+       .flag = "--standby",
+       .meaning = "Wait while another daemon has --store, and take it when that daemon ends or dies",
+       .take = configuration::on_off_in(options.standby),
+       .needs = {"state.store"}},
+      {.key = "state.take_over_after",
+       .flag = "--take-over-after",
+       .value = "SECONDS",
+       .meaning = "How long a daemon that has --store shows no sign of life before it counts as dead",
+       .usual = "15",
+       .take = configuration::seconds_in(options.take_over_after_seconds, 5, 1e6),
+       .needs = {"state.store"}},
       {.key = "state.allow_network_filesystem",
        .flag = "--allow-network-filesystem",
        .meaning = "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test",
        .take = configuration::on_off_in(options.allow_network_filesystem)},
       {.key = "state.take_over",
        .flag = "--take-over",
-       .meaning =
-           "Start although another host's daemon used the state directory in the last 5 minutes; only if "
-           "that daemon or host is gone",
+       .meaning = "Start although another host's daemon used the state directory in the last 5 minutes, only "
+                  "if that "
+                  "daemon or host is gone; or take --store from a daemon that has it, which then ends",
        .take = configuration::on_off_in(options.take_over)},
       {.key = "state.forget_secrets",
        .flag = "--forget-secrets",
@@ -393,6 +414,12 @@ std::vector<Option> other_options(Options& options) {
 bool check_files(const Options& options) {
   const auto report = [](const std::string& problem) { std::cerr << "hpsearchd: " << problem << std::endl; };
   bool is_right = true;
+  if (!options.store.empty()) {
+    if (const auto url = DatabaseUrl::read(options.store); !url) {
+      report(url.error().message);
+      is_right = false;
+    }
+  }
   if (!options.notify.empty()) {
     if (const auto receivers = read_receivers(options.notify); !receivers) {
       report(receivers.error().message);
@@ -434,26 +461,40 @@ engine::Problems conflicts_of(const Options& options) {
                         "base64 > FILE), or backup.no_secrets",
                         ""});
   }
-  const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
-  if (options.http.empty() || is_on_this_machine(options.http)) {
-    return problems;
+  if (!options.backup_to.empty() && !options.store.empty()) {
+    problems.push_back({"backup.to",
+                        "is for a store in a file; back up a database with its own programs, or by hpsearch "
+                        "store backup",
+                        ""});
   }
-  const std::string loopback =
-      "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
-  if (!options.web_root.empty()) {
-    problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
-  }
-  if (options.http_open) {
-    problems.push_back({"http.open", loopback + "everyone who reaches it can do everything", ""});
-  } else if (!has_tls && options.behind_proxy.empty()) {
+  // The value may have a password, so no message repeats it.
+  if (!options.store.empty() && !DatabaseUrl::is_meant(options.store)) {
     problems.push_back(
-        {"http.listen",
-         "is \"" + options.http +
-             "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
-             "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)",
-         ""});
+        {"state.store", "is no address such as postgresql://hpsearch@db.example.org/hpsearch", ""});
+  } else if (std::string problem = password_problem(options.store); !problem.empty()) {
+    problems.push_back({"state.store", std::move(problem), ""});
   }
+}
+const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
+if (options.http.empty() || is_on_this_machine(options.http)) {
   return problems;
+}
+const std::string loopback =
+    "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
+if (!options.web_root.empty()) {
+  problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
+}
+if (options.http_open) {
+  problems.push_back({"http.open", loopback + "everyone who reaches it can do everything", ""});
+} else if (!has_tls && options.behind_proxy.empty()) {
+  problems.push_back(
+      {"http.listen",
+       "is \"" + options.http +
+           "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
+           "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)",
+       ""});
+}
+return problems;
 }
 
 std::variant<Options, Exit> read_options(int argc, const char* const* argv) {

@@ -18,7 +18,8 @@ enum class Exit : int { ok = 0, failed = 1, usage = 2, not_found = 3, conflict =
 
 struct Options {
   std::string state_dir;
-  std::string http_socket;        ///< "" = api.sock in the state directory.
+  std::string store;        ///< Address of a PostgreSQL database; "" = events.db in the state directory.
+  std::string http_socket;  ///< "" = api.sock in the state directory.
   std::vector<GroupRole> groups;  ///< Groups that may use http_socket, which must be set then.
   std::string http;               ///< "" = no TCP port for clients.
   std::string sign_in_file;       ///< Provider and roles of people; "" = only tokens let in over TCP.
@@ -43,9 +44,11 @@ struct Options {
   bool no_kept_files = false;                           ///< Files stay on workers.
   bool audit_reads = false;
   bool allow_network_filesystem = false;
-  bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
-  bool take_over = false;       ///< Take the store over from a daemon on another host that cannot be stopped.
-  std::string metrics_listen;   ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
+  bool forget_secrets = false;          ///< Start although secrets of stored experiments cannot be opened.
+  bool standby = false;                 ///< Wait until no other daemon has the store in the database.
+  double take_over_after_seconds = 15;  ///< Without a sign of life for that long, a daemon counts as dead.
+  bool take_over = false;               ///< Take the store over from a daemon that cannot be stopped.
+  std::string metrics_listen;  ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.
   std::string backup_to;                      ///< Directory; "" = no scheduled backups.

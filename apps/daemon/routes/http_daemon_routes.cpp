@@ -84,7 +84,9 @@ void status(RequestContext& context, Call call) {
 
 void back_up(RequestContext& context, Call call) {
   if (context.about.backups == nullptr) {
-    call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+    call.reply(failure(Error{
+        Errc::not_found,
+        "the store of this daemon is not in a file; hpsearch store backup reads it from its database"}));
     return;
   }
   if (context.runtime.storage().intake != Intake::everything) {
@@ -99,7 +101,9 @@ void back_up(RequestContext& context, Call call) {
 /// A client reports whether it has made a backup of the copy.
 void conclude_backup(RequestContext& context, Call call) {
   if (context.about.backups == nullptr) {
-    call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+    call.reply(failure(Error{
+        Errc::not_found,
+        "the store of this daemon is not in a file; hpsearch store backup reads it from its database"}));
     return;
   }
   const auto body = call.object();

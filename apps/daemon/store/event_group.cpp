@@ -78,4 +78,21 @@ std::optional<RecordView> GroupReader::next() noexcept {
   return record;
 }
 
+engine::Status check_group(const EventGroup& group, engine::Lsn& last, std::uint32_t& chain,
+                           EventGroup& sound) {
+  GroupReader reader(group);
+  sound = {group.first, 0, group.epoch, {}};
+  while (const std::optional<RecordView> record = reader.next()) {
+    if (engine::Status checked = check_record(*record, last, chain); !checked) {
+      return checked;
+    }
+    last = record->lsn;
+    chain = record->chain;
+    ++sound.count;
+    sound.bytes = group.bytes.subspan(0, reader.bytes_read());
+  }
+  const engine::Lsn next(last.number() + 1);
+  return reader.finished() && group.count > 0 ? engine::Status(engine::Done{}) : damaged(next, "is cut off");
+}
+
 }  // namespace hpsearch::daemon

@@ -61,4 +61,9 @@ class GroupReader {
   std::uint64_t read_ = 0;
 };
 
+/// Checks a log through one more group, after the event `last` with the chain `chain`; both move on to the
+/// last event that passed, and `sound` becomes the part of the group up to it. corrupt: with the lsn.
+[[nodiscard]] engine::Status check_group(const EventGroup& group, engine::Lsn& last, std::uint32_t& chain,
+                                         EventGroup& sound);
+
 }  // namespace hpsearch::daemon

@@ -52,10 +52,12 @@ struct CurvePage {
 /// Where events are stored durably: an append-only log, chained record to record, and a copy of the metrics
 /// in it, in an order in which curves can be read.
 ///
-/// Owns:    its files.
-/// Threads: one at a time; recovery may use one more of its own.
-/// Fails:   a failed append leaves the log as it was before the group. If only room was missing, the same
-///          group may be given again; after any other failure the store accepts nothing more.
+/// Owns:    its files, or its connections to a database.
+/// Threads: one at a time, except for check_ours(); recovery may use one more of its own.
+/// Fails:   a failed append leaves the log as it was before the group. If only room was missing, or a
+/// database
+///          was away, the same group may be given again; after any other failure the store accepts nothing
+///          more.
 class EventStore {
  public:
   EventStore() = default;
@@ -76,11 +78,19 @@ class EventStore {
   virtual engine::Status recover(const Visit& visit) = 0;
 
   /// Adds events that follow the last one without a gap; all durable on return, or none of them. unavailable:
-  /// no room is left for them. corrupt: the disk failed, and it is unknown which of them it has.
+  /// no room is left for them, or their database is away. corrupt: the disk failed, and it is unknown which
+  /// of them it has. wrong_state: another daemon has taken the store over.
   virtual engine::Status append(std::span<const engine::Event> group) = 0;
 
   /// Lsn of the last durable event; 0 if there is none.
   [[nodiscard]] virtual engine::Lsn last_lsn() const noexcept = 0;
+  /// The last event of the log, also before recovery; 0 if it cannot be read.
+  [[nodiscard]] virtual engine::Lsn stored_lsn() const { return last_lsn(); }
+
+  /// Checks that a start would find what this writes, and that no other daemon has taken it over. A daemon
+  /// without requests commits nothing, and would not notice otherwise. On any thread. corrupt: names what is
+  /// wrong; wrong_state: another daemon has the store.
+  [[nodiscard]] virtual engine::Status check_ours() const { return engine::Done{}; }
 
   /// Events after `after`, at most `limit` of them.
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> read(engine::Lsn after,

@@ -3,21 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/store/metrics_text.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::daemon {
 
 using engine::Done;
 using engine::Status;
-
-std::string metrics_text(const engine::Metrics& metrics) {
-  engine::Value::Map map;
-  for (const auto& [name, number] : metrics) {
-    map[name] = number;
-  }
-  return engine::compact_json(map);
-}
 
 Status LogWriter::open(SqliteFile& file, std::uint64_t daemon_epoch) {
   file_ = &file;

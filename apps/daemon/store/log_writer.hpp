@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "daemon/store/event_group.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/stored_record.hpp"
@@ -41,8 +39,5 @@ class LogWriter {
   engine::Lsn last_;
   std::uint64_t daemon_epoch_ = 0;
 };
-
-/// A report's metrics as the store keeps them beside the log: JSON that reads back as the same doubles.
-[[nodiscard]] std::string metrics_text(const engine::Metrics& metrics);
 
 }  // namespace hpsearch::daemon

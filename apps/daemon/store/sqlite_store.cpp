@@ -1,13 +1,11 @@
 #include "daemon/store/sqlite_store.hpp"
 
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "daemon/store/event_group.hpp"
 #include "daemon/store/files/placed_files.hpp"
 #include "daemon/store/log_writer.hpp"
+#include "daemon/store/metrics_text.hpp"
 #include "daemon/store/read_ahead.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
@@ -15,8 +13,6 @@
 #include "daemon/store/tools/whole_store.hpp"
 #include "daemon/store/tools/write_ahead_log.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/proto/encoding/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -29,44 +25,8 @@ using engine::Status;
 
 constexpr const char* head_query = "SELECT value FROM meta WHERE name = 'last_lsn'";
 
-/// Reverts metrics_text().
-std::optional<engine::Metrics> metrics_of(const std::string& text) {
-  const auto value = proto::parse_json(text, {}, proto::NonFinite::reals);
-  if (!value || value->as_map() == nullptr) {
-    return std::nullopt;
-  }
-  engine::Metrics metrics;
-  for (const auto& [name, number] : *value->as_map()) {
-    if (!number.is_number()) {
-      return std::nullopt;
-    }
-    metrics.emplace_back(name, number.number_or(0));
-  }
-  return metrics;
-}
-
 engine::Instant instant_at(const Use& rows, int column) {
   return engine::Instant::from_micros(static_cast<std::int64_t>(rows.number_at(column)));
-}
-
-/// One number of metrics_text(), without reading the others; null: that metric is missing. `key` is its name
-/// as JSON, followed by a colon.
-std::optional<double> number_in(std::string_view text, std::string_view key) {
-  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    if (at == 0 || (text[at - 1] != '{' && text[at - 1] != ',')) {
-      continue;
-    }
-    text.remove_prefix(at + key.size());
-    double number = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc()) {
-      return number;
-    }
-    constexpr double infinite = std::numeric_limits<double>::infinity();
-    return text.starts_with(R"({"class":"-inf")")   ? -infinite
-           : text.starts_with(R"({"class":"+inf")") ? infinite
-                                                    : std::numeric_limits<double>::quiet_NaN();
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -223,29 +183,13 @@ struct SqliteStore::Impl {
         return;
       }
       const EventGroup group = group_at(rows);
-      EventGroup sound{group.first, 0, group.epoch, {}};
-      const Status checked = check(group, sound);
+      EventGroup sound;
+      const Status checked = check_group(group, last, chain, sound);
       batch.add(sound);
       if (!checked) {
         batch.end(Error{checked.error().code, file.path() + ": " + checked.error().message});
       }
     }
-  }
-
-  /// Checks the log through one group; `sound` becomes the part of it that passed.
-  Status check(const EventGroup& group, EventGroup& sound) {
-    GroupReader reader(group);
-    while (const std::optional<RecordView> record = reader.next()) {
-      if (Status checked = check_record(*record, last, chain); !checked) {
-        return checked;
-      }
-      last = record->lsn;
-      chain = record->chain;
-      ++sound.count;
-      sound.bytes = group.bytes.subspan(0, reader.bytes_read());
-    }
-    const engine::Lsn next(last.number() + 1);
-    return reader.finished() && group.count > 0 ? Status(Done{}) : damaged(next, "is cut off");
   }
 
   /// Decodes the event of a record in the log into `events`.
@@ -288,7 +232,7 @@ SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 SqliteStore::~SqliteStore() = default;
 
-Status SqliteStore::check_place() const {
+Status SqliteStore::check_ours() const {
   return impl_->placed->check();
 }
 
@@ -488,7 +432,7 @@ Result<CurvePage> SqliteStore::curves(engine::ExperimentId experiment, const std
                                       CurvePosition after, engine::TrialNumber last,
                                       std::size_t most_reports) {
   CurvePage page;
-  const std::string key = engine::compact_json(metric) + ":";
+  const std::string key = metric_key(metric);
   Use rows(impl_->read_curves);
   rows.bind(1, experiment.number());
   rows.bind(2, after.trial.number());

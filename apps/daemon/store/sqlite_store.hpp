@@ -34,17 +34,15 @@ class SqliteStore final : public EventStore {
   /// Begins to copy the store, including later changes, into an empty file.
   [[nodiscard]] engine::Result<SqliteFile::Copy> copy_to(SqliteFile& to);
 
-  /// Checks that a start would find the files that this writes. append() checks it too, before it reports
-  /// that a group is durable. corrupt: names the file that was removed, renamed or replaced. On any thread.
-  [[nodiscard]] engine::Status check_place() const;
-
   [[nodiscard]] std::uint64_t cluster() const noexcept override;
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override;
   engine::Status recover(const Visit& visit) override;
   engine::Status append(std::span<const engine::Event> group) override;
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override;
-  /// The last event of the log, also before recovery; 0 if it cannot be read.
-  [[nodiscard]] engine::Lsn stored_lsn() const;
+  [[nodiscard]] engine::Lsn stored_lsn() const override;
+  /// append() checks it too, before it reports that a group is durable. corrupt: names the file that was
+  /// removed, renamed or replaced.
+  [[nodiscard]] engine::Status check_ours() const override;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                 std::size_t limit) override;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,

@@ -97,6 +97,21 @@ TEST(StateDirectory, SocketsAreNotOnAClusterFileSystem) {
   EXPECT_EQ((*local)->warning(), "");
 }
 
+TEST(StateDirectory, StoreInADatabaseMakesNoFileHere) {
+  const Scratch scratch;
+  const auto open = [&] {
+    return StateDirectory::open(scratch.path("state"), Network::refused, files::file_system_at,
+                                StateDirectory::OtherHosts::respected, StateDirectory::Store::in_a_database);
+  };
+  const auto first = open();
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("state/events.db")));
+  EXPECT_FALSE((*first)->take_store_lock());
+  const auto second = open();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::wrong_state);
+}
+
 TEST(StateDirectory, SecondHolderIsRefusedWithThePidOfTheFirst) {
   const Scratch scratch;
   const auto first = StateDirectory::open(scratch.path("state"));

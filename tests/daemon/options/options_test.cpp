@@ -111,6 +111,9 @@ TEST(Options, HelpAndVersionExitWithZero) {
 /// A right value of each option, by key.
 const std::map<std::string, std::string> samples{
     {"state.directory", "/x"},
+    {"state.store", "postgresql://me@db/hpsearch"},
+    {"state.standby", "true"},
+    {"state.take_over_after", "20s"},
     {"state.allow_network_filesystem", "true"},
     {"state.take_over", "true"},
     {"state.forget_secrets", "true"},
@@ -275,6 +278,21 @@ TEST(Options, ConflictsAreNamedWhereTheyAre) {
       problems,
       "hpsearchd: --http-open needs a loopback address for HTTP (127.0.0.1:0), not \"10.0.0.1:1\": everyone "
       "who reaches it can do everything\n");
+}
+
+TEST(Options, PasswordInTheAddressOfTheStoreIsRefusedAndNotPrinted) {
+  for (const char* store :
+       {"--store=postgresql://me:hunter2@db/hpsearch", "--store=postgresql://db/hpsearch?password=hunter2",
+        "--store=mysql://me:hunter2@db"}) {
+    const auto read_back = read({"--state-dir=/x", store, "--print-config"});
+    ASSERT_TRUE(std::holds_alternative<Exit>(read_back)) << store;
+    EXPECT_EQ(std::get<Exit>(read_back), Exit::usage) << store;
+    EXPECT_NE(problems.find("--store"), std::string::npos) << problems;
+    EXPECT_EQ((printed + problems).find("hunter2"), std::string::npos) << printed << problems;
+  }
+  const auto right = read({"--state-dir=/x", "--store=postgresql://me@db/hpsearch"});
+  ASSERT_TRUE(std::holds_alternative<Options>(right)) << problems;
+  EXPECT_EQ(std::get<Options>(right).store, "postgresql://me@db/hpsearch");
 }
 
 TEST(Options, CheckReadsTheFilesThatAreNamed) {

@@ -101,5 +101,16 @@ TEST_F(StoreThreadTest, IsNotSparedWhileItWorks) {
   let_go_.release();
 }
 
+TEST_F(StoreThreadTest, ThreadForANetworkIsNeverSpared) {
+  const auto thread = on_another_thread([this] { return work(); });
+  for (int i = 0; i < 200; ++i) {
+    have_done(*thread);
+    ASSERT_FALSE(thread->may_be_spared());
+  }
+  to_do_ = 1;
+  EXPECT_FALSE(thread->spare());
+  EXPECT_EQ(to_do_, 1);
+}
+
 }  // namespace
 }  // namespace hpsearch::daemon

@@ -316,9 +316,9 @@ TEST_F(RunningStore, DetectsReplacedFilesBeforeItAcknowledges) {
     fs::remove_all(scratch_.path("state"));
     fs::create_directory(scratch_.path("state"));
     ASSERT_NO_FATAL_FAILURE(SetUp());
-    ASSERT_TRUE(store_->check_place());
+    ASSERT_TRUE(store_->check_ours());
     take_away();
-    const engine::Status placed = store_->check_place();
+    const engine::Status placed = store_->check_ours();
     ASSERT_FALSE(placed) << what;
     EXPECT_NE(placed.error().message.find(what), std::string::npos) << placed.error().message;
     const engine::Status appended = store_->append(std::vector{event(4)});

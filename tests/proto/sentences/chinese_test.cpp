@@ -171,6 +171,13 @@ TEST(StoredSentence, IsKnownWithWhatItHolds) {
   EXPECT_MESSAGE(stored("trial 4 reached budget.target with val acc 0.9"));
 }
 
+TEST(StoredSentence, DatabaseThatIsAwayIsNamed) {
+  EXPECT_EQ(
+      stored_in(chinese,
+                "the database postgresql://db/x is away; the daemon resumes automatically when it answers"),
+      "数据库 postgresql://db/x 无法访问；恢复响应后守护进程会自动恢复");
+}
+
 TEST(StoredSentence, LinesOfALogStay) {
   EXPECT_EQ(stored_in(chinese, "exit status 1\nTraceback\nexit status 1"),
             "退出码 1\nTraceback\nexit status 1");

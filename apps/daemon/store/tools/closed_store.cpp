@@ -5,7 +5,7 @@
 
 #include "daemon/store/event_group.hpp"
 #include "daemon/store/files/new_store_file.hpp"
-#include "daemon/store/log_writer.hpp"
+#include "daemon/store/metrics_text.hpp"
 #include "daemon/store/sqlite_schema.hpp"
 #include "daemon/store/tools/store_seal.hpp"
 #include "daemon/store/tools/write_ahead_log.hpp"
@@ -14,7 +14,6 @@ namespace hpsearch::daemon {
 namespace {
 
 using engine::Done;
-using engine::Errc;
 using engine::Error;
 using engine::Lsn;
 using engine::Result;
@@ -78,44 +77,20 @@ Status ClosedStore::read(const Visit& visit) {
   if (!select) {
     return select.error();
   }
-  proto::EventDecoder decoder;
-  engine::Event event;
-  Lsn last;
-  std::uint32_t chain = chain_start(cluster_);
+  LogWalk walk(cluster_);
   Use rows(*select);
   Use::Step came_to = rows.step();
   for (; came_to == Use::Step::row; came_to = rows.step()) {
     const EventGroup group{Lsn(rows.number_at(0)), rows.number_at(1), rows.number_at(2), rows.bytes_at(3)};
-    GroupReader reader(group);
-    while (const std::optional<RecordView> record = reader.next()) {
-      if (auto checked = check_record(*record, last, chain); !checked) {
-        return checked;
-      }
-      if (auto decoded = decode_record(*record, decoder, event); !decoded) {
-        return decoded;
-      }
-      if (auto visited = visit(*record, event); !visited) {
-        return visited;
-      }
-      last = record->lsn;
-      chain = record->chain;
-    }
-    if (!reader.finished() || group.count == 0) {
-      return damaged(Lsn(last.number() + 1), "is cut off");
+    if (auto taken = walk.take(group, visit); !taken) {
+      return taken;
     }
   }
   if (came_to == Use::Step::failed) {
-    return damaged(Lsn(last.number() + 1), "cannot be read (" + file_.problem("cannot read").message + ")");
+    return damaged(Lsn(walk.last().number() + 1),
+                   "cannot be read (" + file_.problem("cannot read").message + ")");
   }
-  if (!write_ahead_log_) {
-    return write_ahead_log_;
-  }
-  if (last != last_lsn_) {
-    return damaged(Lsn(last.number() + 1), "is missing, and so is every one up to " +
-                                               std::to_string(last_lsn_.number()) +
-                                               ", the last that was stored");
-  }
-  return Done{};
+  return write_ahead_log_ ? walk.check_end(last_lsn_) : write_ahead_log_;
 }
 
 Result<std::string> ClosedStore::damaged_pages() {
@@ -138,7 +113,7 @@ Status ClosedStore::check_tables(const engine::Event& event) {
     rows.bind(2, place->trial.number());
     rows.bind(3, event.lsn.number());
     if (rows.step() != Use::Step::row) {
-      return damaged(event.lsn, "is not in the history of its trial (table trial_event)");
+      return not_in_history(event.lsn);
     }
   }
   const engine::MetricsReport* report = metrics_in(event);
@@ -154,7 +129,7 @@ Status ClosedStore::check_tables(const engine::Event& event) {
   if (rows.step() != Use::Step::row || rows.number_at(0) != engine::count(report->step) ||
       rows.text_at(1) != metrics_text(report->metrics) ||
       rows.number_at(2) != static_cast<std::uint64_t>(event.at.micros())) {
-    return damaged(event.lsn, "is a report whose metrics stand otherwise, or not, in the table metric");
+    return other_metrics(event.lsn);
   }
   return Done{};
 }
@@ -165,13 +140,7 @@ Status ClosedStore::check_table_sizes(std::uint64_t metrics, std::uint64_t trial
   if (!metric_rows || !history_rows) {
     return metric_rows ? history_rows.error() : metric_rows.error();
   }
-  if (*metric_rows != metrics || *history_rows != trial_events) {
-    return Error{Errc::corrupt, "the tables metric and trial_event have " + std::to_string(*metric_rows) +
-                                    " and " + std::to_string(*history_rows) +
-                                    " rows; the log has events for " + std::to_string(metrics) + " and " +
-                                    std::to_string(trial_events)};
-  }
-  return Done{};
+  return same_sizes(*metric_rows, *history_rows, metrics, trial_events);
 }
 
 Status ClosedStore::copy_to(const std::string& path) {

@@ -38,7 +38,7 @@ constexpr std::uint64_t events_per_transaction = 10'000;
 
 class Copying {
  public:
-  Copying(ClosedStore& from, SqliteFile& to, engine::Instant now, std::optional<engine::Lsn> upto)
+  Copying(StoredLog& from, SqliteFile& to, engine::Instant now, std::optional<engine::Lsn> upto)
       : from_(from), to_(to), now_(now), upto_(upto), starts_(starts_from(from.daemon_epoch(), now)) {}
 
   Status run(Salvage& result) {
@@ -137,7 +137,7 @@ class Copying {
     return to_.run("COMMIT", "cannot write");
   }
 
-  ClosedStore& from_;
+  StoredLog& from_;
   SqliteFile& to_;
   engine::Instant now_;
   std::optional<engine::Lsn> upto_;
@@ -149,7 +149,7 @@ class Copying {
 
 }  // namespace
 
-Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now,
+Result<Salvage> salvage(StoredLog& from, const std::string& to, engine::Instant now,
                         std::optional<engine::Lsn> upto) {
   Salvage result;
   result.stored = from.last_lsn();

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/tools/stored_log.hpp"
 
 namespace hpsearch::daemon {
 
@@ -32,7 +32,7 @@ struct Salvage {
 /// after it doesn't count.
 ///
 /// wrong_state: something is at `to` already; unavailable: it cannot be written. O(log).
-[[nodiscard]] engine::Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instant now,
+[[nodiscard]] engine::Result<Salvage> salvage(StoredLog& from, const std::string& to, engine::Instant now,
                                               std::optional<engine::Lsn> upto = {});
 
 }  // namespace hpsearch::daemon

@@ -12,7 +12,7 @@ using engine::Status;
 
 class Checking {
  public:
-  Checking(ClosedStore& store, engine::SearcherRegistry registry) : store_(store), engine_(registry) {}
+  Checking(StoredLog& store, engine::SearcherRegistry registry) : store_(store), engine_(registry) {}
 
   StoreCheck run() {
     if (const auto pages = store_.damaged_pages(); !pages || !pages->empty()) {
@@ -44,7 +44,7 @@ class Checking {
     return Done{};
   }
 
-  ClosedStore& store_;
+  StoredLog& store_;
   engine::Engine engine_;
   StoreCheck check_;
   std::uint64_t metrics_ = 0;
@@ -58,7 +58,7 @@ bool StoreCheck::sound() const noexcept {
   return damages.empty();
 }
 
-StoreCheck check_store(ClosedStore& store, engine::SearcherRegistry registry) {
+StoreCheck check_store(StoredLog& store, engine::SearcherRegistry registry) {
   return Checking(store, registry).run();
 }
 

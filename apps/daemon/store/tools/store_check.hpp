@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/tools/stored_log.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::daemon {
@@ -18,6 +18,6 @@ struct StoreCheck {
 
 /// Checks pages, chain, the tables beside the log, and that every event follows from those before it.
 /// Changes nothing. O(log).
-[[nodiscard]] StoreCheck check_store(ClosedStore& store, engine::SearcherRegistry registry);
+[[nodiscard]] StoreCheck check_store(StoredLog& store, engine::SearcherRegistry registry);
 
 }  // namespace hpsearch::daemon

@@ -756,7 +756,7 @@ export interface components {
              * @enum {string}
              */
             readonly status: "ok" | "degraded";
-            /** @description `ample`, `low`, `scarce`, `exhausted` or `full`. */
+            /** @description `ample`, `low`, `scarce`, `exhausted`, `full`, or `away`: the store's database doesn't answer. */
             readonly storage: string;
             /** @description What is wrong with the storage. */
             readonly why?: string;
@@ -1648,7 +1648,7 @@ export interface components {
         readonly Storage: {
             /** @description Free space on the store's disk. */
             readonly free_bytes: number;
-            /** @description `ample`, `low`, `scarce`, `exhausted` or `full`. */
+            /** @description `ample`, `low`, `scarce`, `exhausted`, `full`, or `away`: the store's database doesn't answer. */
             readonly state: string;
             /** @description Size of the store's disk. */
             readonly total_bytes: number;

@@ -23,7 +23,8 @@ struct Health {
 
   static void list_fields(auto& fields, auto& self) {
     fields("status", self.status, "`ok`, or `degraded` if the storage takes less than usual.");
-    fields("storage", self.storage, "`ample`, `low`, `scarce`, `exhausted` or `full`.");
+    fields("storage", self.storage,
+           "`ample`, `low`, `scarce`, `exhausted`, `full`, or `away`: the store's database doesn't answer.");
     fields.maybe("why", self.why, "What is wrong with the storage.");
   }
 };
@@ -97,7 +98,8 @@ struct Storage {
   std::string why{};
 
   static void list_fields(auto& fields, auto& self) {
-    fields("state", self.state, "`ample`, `low`, `scarce`, `exhausted` or `full`.");
+    fields("state", self.state,
+           "`ample`, `low`, `scarce`, `exhausted`, `full`, or `away`: the store's database doesn't answer.");
     fields("free_bytes", self.free_bytes, "Free space on the store's disk.");
     fields("total_bytes", self.total_bytes, "Size of the store's disk.");
     fields("why", self.why, "Why the daemon accepts less than usual; \"\" if it doesn't.");
