@@ -50,6 +50,12 @@ if(HPSEARCH_BUILD_APPS)
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)
+  set(completions ${PROJECT_SOURCE_DIR}/apps/cli/completion)
+  install(FILES ${completions}/hpsearch.bash RENAME hpsearch
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+  install(FILES ${completions}/_hpsearch DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)
+  install(FILES ${completions}/hpsearch.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT runtime)
   # For editors: docs/experiment-file.md says how they are told of it.
   install(FILES ${PROJECT_SOURCE_DIR}/docs/experiment-file.schema.json
     DESTINATION ${CMAKE_INSTALL_DATADIR}/hpsearch COMPONENT runtime)

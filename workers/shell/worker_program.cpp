@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/files/state_home.hpp"
 #include "hpsearch/io/net/core_files.hpp"
 #include "hpsearch/io/net/descriptor_limit.hpp"
@@ -715,6 +716,7 @@ int main_of(int argc, char** argv) {
         throw CLI::Success();
       },
       "Print what each metric of --metrics is, as a table in Markdown, and exit");
+  arguments::add_describing_option(app);
   app.add_option("--alloc", arguments.allocation,
                  "QUEUE/NUMBER: the allocation in which it runs, as hpsearch alloc names it; programs do not "
                  "outlive the worker there")

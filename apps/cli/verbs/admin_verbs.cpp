@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "cli/completion/completion_program.hpp"
 #include "cli/verbs/argument_checks.hpp"
 #include "cli/verbs/verb_groups.hpp"
 
@@ -355,6 +356,15 @@ void add_component_verbs(VerbBuilder& build) {
                    [&build](const Output& output) { return component_check(build.given.file.file, output); });
   check.add_option("FILE", build.given.file.file, "Component file, in YAML or JSON; - reads standard input")
       ->required();
+}
+
+void add_completion(VerbBuilder& build) {
+  build
+      .add("completion", "Print the completion script of a shell: source <(hpsearch completion bash)",
+           [&build](const Output& output) { return print_completion(build.given.shell, output); })
+      .add_option("SHELL", build.given.shell, "bash, zsh or fish")
+      ->required()
+      ->check(one_of({"bash", "zsh", "fish"}));
 }
 
 }  // namespace hpsearch::cli

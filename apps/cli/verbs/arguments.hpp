@@ -56,6 +56,7 @@ struct Arguments {
   bool yes = false;
   std::optional<std::string> context_directory;
   ImportOptions import_options;
+  std::string shell;
 };
 
 }  // namespace hpsearch::cli

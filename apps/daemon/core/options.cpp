@@ -7,6 +7,7 @@
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/files/state_home.hpp"
 
 namespace hpsearch::daemon {
@@ -195,6 +196,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
         throw CLI::Success();
       },
       "Print what each metric of GET /metrics is, as a table in Markdown, and exit");
+  arguments::add_describing_option(app);
   app.footer(
       "Exit codes: 0 success, 1 failure, 2 wrong arguments, 4 the state directory is in use, 74 disk or "
       "store failed.");

@@ -23,6 +23,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
@@ -296,6 +297,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Report the metrics of a trial and print the directive: continue, pause or stop",
                "hpsearch-report");
   app.set_version_flag("--version", HPSEARCH_VERSION);
+  arguments::add_describing_option(app);
   app.footer(
       "Exit code: 0 continue, 10 pause (save a checkpoint, then exit), 11 stop (exit), 1 failed, 2 wrong "
       "arguments");
