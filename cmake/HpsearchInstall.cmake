@@ -46,10 +46,9 @@ install(FILES ${PROJECT_BINARY_DIR}/hpsearch-config.cmake ${PROJECT_BINARY_DIR}/
   DESTINATION ${hpsearch_package_dir} COMPONENT devel)
 
 if(HPSEARCH_BUILD_APPS)
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearch.1 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-report.1
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/man1 ${PROJECT_SOURCE_DIR}/docs/man/man5
+    ${PROJECT_SOURCE_DIR}/docs/man/man7 ${PROJECT_SOURCE_DIR}/docs/man/man8
+    DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
   set(completions ${PROJECT_SOURCE_DIR}/apps/cli/completion)
   install(FILES ${completions}/hpsearch.bash RENAME hpsearch
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -22,6 +23,15 @@ bool is_shown(const CLI::Option* option) {
   return !option->get_group().empty();
 }
 
+/// CLI11 keeps them by address; the output is the same in each run.
+Value names_of_all(const std::set<CLI::Option*>& options) {
+  std::set<std::string> sorted;
+  for (const CLI::Option* option : options) {
+    sorted.insert(option->get_name(option->get_positional()));
+  }
+  return Value::List(sorted.begin(), sorted.end());
+}
+
 Value described(const CLI::Option& option, const std::string& group) {
   Value::List names;
   for (std::string& name : names_of(option)) {
@@ -36,6 +46,8 @@ Value described(const CLI::Option& option, const std::string& group) {
                     {"default", option.get_default_str()},
                     {"group", group},
                     {"required", option.get_required()},
+                    {"needs", names_of_all(option.get_needs())},
+                    {"excludes", names_of_all(option.get_excludes())},
                     {"least", option.get_items_expected_min()},
                     {"most", is_limited ? Value(most) : Value()}};
 }
@@ -104,8 +116,8 @@ Value described_options(const CLI::App& app) {
   for (const CLI::App* command : commands_of(app)) {
     commands.push_back(described_options(*command));
   }
-  return Value::Map{{"name", app.get_name()},       {"about", app.get_description()},
-                    {"group", app.get_group()},     {"footer", app.get_footer()},
+  return Value::Map{{"name", app.get_name()},        {"about", app.get_description()},
+                    {"group", app.get_group()},      {"footer", app.get_footer()},
                     {"options", std::move(options)}, {"commands", std::move(commands)}};
 }
 

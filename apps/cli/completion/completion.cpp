@@ -164,8 +164,8 @@ Values values_of(const CLI::App& command, const CLI::Option& option, std::size_t
   const std::string name = option.get_name(option.get_positional());
   const std::string type = option.get_type_name();
   const CLI::App* group = command.get_parent();
-  const bool takes_trials = name == "TRIAL" || name == "WHICH" ||
-                            (name == "EXPERIMENT" && option.get_items_expected_max() == 2);
+  const bool takes_trials =
+      name == "TRIAL" || name == "WHICH" || (name == "EXPERIMENT" && option.get_items_expected_max() == 2);
   if (takes_trials) {
     if (place == 2) {
       return Values::files;  // The place of the copy.

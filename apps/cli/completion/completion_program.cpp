@@ -1,3 +1,5 @@
+#include "cli/completion/completion_program.hpp"
+
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -6,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "cli/completion/completion_program.hpp"
 #include "cli/completion/live_words.hpp"
 
 namespace hpsearch::cli {

@@ -48,8 +48,8 @@ class Cache {
   Cache(const std::string& address, const ServerOptions& server, const std::string& target) {
     const fs::path directory = cache_directory();
     if (!directory.empty()) {
-      file_ = directory / ("completion-" + files::sha256_of(address + "\n" + server.token_file.value_or("") +
-                                                            "\n" + target));
+      file_ = directory / ("completion-" +
+                           files::sha256_of(address + "\n" + server.token_file.value_or("") + "\n" + target));
     }
   }
 
@@ -185,9 +185,8 @@ void add_experiments(const Completion& place, Words& words) {
     return;
   }
   if (place.values == Values::trials || (place.values == Values::experiments_or_trials && all.size() == 1)) {
-    const Value* experiment = place.experiment.empty() && all.size() == 1
-                                  ? &all.front()
-                                  : experiment_named(all, place.experiment);
+    const Value* experiment =
+        place.experiment.empty() && all.size() == 1 ? &all.front() : experiment_named(all, place.experiment);
     if (experiment != nullptr) {
       add_trials(*experiment, "", place.word, words);
     }

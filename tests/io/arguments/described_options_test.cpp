@@ -25,7 +25,8 @@ class DescribedOptions : public testing::Test {
     look.group("Commands");
     look.add_option("WHICH", words_, "Which one")->required()->expected(1, 2);
     CLI::Option_group& keys = *look.add_option_group("keys", "About keys");
-    keys.add_flag("--no-keys", flag_, "Without keys");
+    CLI::Option* all = look.add_flag("--all-keys", flag_, "With all keys");
+    keys.add_flag("--no-keys", flag_, "Without keys")->excludes(all);
     app_.add_subcommand("hidden", "A hidden command")->group("");
   }
 
@@ -38,13 +39,16 @@ class DescribedOptions : public testing::Test {
 TEST_F(DescribedOptions, AreATreeWithoutWhatIsHidden) {
   EXPECT_EQ(
       engine::compact_json(described_options(app_)),
-      R"({"about":"A program.","commands":[{"about":"Look at one","commands":[],"footer":"","group":"Commands",)"
-      R"("name":"look","options":[{"about":"Which one","argument":"WHICH","default":"","group":"Options",)"
-      R"("least":1,"most":2,"names":[],"required":true,"type":"TEXT"},)"
-      R"({"about":"Without keys","argument":null,"default":"","group":"About keys","least":0,"most":0,)"
-      R"("names":["--no-keys"],"required":false,"type":""}]}],"footer":"Exit codes: 0 success.",)"
-      R"("group":"Subcommands","name":"program","options":[{"about":"table or json","argument":null,"default":"",)"
-      R"("group":"Options","least":1,"most":1,"names":["-o","--output"],"required":false,)"
+      R"({"about":"A program.","commands":[{"about":"Look at one","commands":[],"footer":"",)"
+      R"("group":"Commands","name":"look","options":[{"about":"Which one","argument":"WHICH","default":"",)"
+      R"("excludes":[],"group":"Options","least":1,"most":2,"names":[],"needs":[],"required":true,)"
+      R"("type":"TEXT"},{"about":"With all keys","argument":null,"default":"","excludes":["--no-keys"],)"
+      R"("group":"Options","least":0,"most":0,"names":["--all-keys"],"needs":[],"required":false,)"
+      R"("type":""},{"about":"Without keys","argument":null,"default":"","excludes":["--all-keys"],)"
+      R"("group":"About keys","least":0,"most":0,"names":["--no-keys"],"needs":[],"required":false,)"
+      R"("type":""}]}],"footer":"Exit codes: 0 success.","group":"Subcommands","name":"program",)"
+      R"("options":[{"about":"table or json","argument":null,"default":"","excludes":[],"group":"Options",)"
+      R"("least":1,"most":1,"names":["-o","--output"],"needs":[],"required":false,)"
       R"("type":"TEXT:{table,json}"}]})");
 }
 

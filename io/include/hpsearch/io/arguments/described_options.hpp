@@ -30,8 +30,9 @@ namespace hpsearch::arguments {
 [[nodiscard]] std::vector<std::string> allowed_words(const CLI::Option& option);
 
 /// The whole program, for its manual page and for tests:
-/// {name, about, group, footer, options: [{names, argument, type, about, default, group, required, least,
-/// most}], commands: [the same]}. `argument` is null for an option, `most` for one without a limit.
+/// {name, about, group, footer, options: [{names, argument, type, about, default, group, required, needs,
+/// excludes, least, most}], commands: [the same]}. `argument` is null for an option, `most` for one without a
+/// limit.
 [[nodiscard]] engine::Value described_options(const CLI::App& app);
 
 /// Adds --describe-options, which prints that and ends the parsing with CLI::Success.
