@@ -178,7 +178,7 @@ def command_pages(tree):
     return pages
 
 
-def page_of_commands(name, commands, common, about):
+def page_of_commands(name, commands, common, about, usual_footer):
     page = f"hpsearch-{name}"
     text = heading(page, 1)
     text += f".SH NAME\n{escaped(page)} \\- {plain(about[0].lower() + about[1:])}\n.SH SYNOPSIS\n"
@@ -190,6 +190,8 @@ def page_of_commands(name, commands, common, about):
         own = [option for option in command["options"] if key(option) not in keys]
         text += options_text([option for option in own if option["argument"]] + [option for option in own if not option["argument"]])
         shared = [option["names"][-1] for option in command["options"] if key(option) in keys]
+        if command["footer"] != usual_footer:
+            text += f".PP\n{plain(command['footer'])}\n"
         text += ".PP\nCommon options: " + ", ".join(bold(option) for option in shared) + ".\n" if shared else ""
     return text + more_sections(page, 1) + see_also([("hpsearch", 1)])
 
@@ -297,7 +299,7 @@ def made(bin_directory, describe=described):
              "man5/hpsearch.yaml.5": page_of_the_file(json.loads(SCHEMA.read_text()))}
     for name, commands in pages.items():
         about = groups.get(name) or ", ".join(called.partition(" ")[2] for called, _ in commands)
-        texts[f"man1/hpsearch-{name}.1"] = page_of_commands(name, commands, common, about)
+        texts[f"man1/hpsearch-{name}.1"] = page_of_commands(name, commands, common, about, tree["footer"])
     for program, section in PROGRAMS.items():
         texts[f"man{section}/{program}.{section}"] = page_of_program(program, section, describe(bin_directory, program))
     return texts

@@ -40,6 +40,7 @@ constexpr NamedValues named_values[] = {
     {"", "FILE", Values::files},
     {"", "--curves", Values::files},
     {"", "--bundle", Values::files},
+    {"", "--log", Values::files},
     {"", "--to", Values::files},
     {"", "STORE", Values::directories},
     {"", "--copy-to", Values::directories},

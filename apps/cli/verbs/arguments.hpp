@@ -57,6 +57,7 @@ struct Arguments {
   std::optional<std::string> context_directory;
   ImportOptions import_options;
   std::string shell;
+  DoctorOptions doctor;
 };
 
 }  // namespace hpsearch::cli

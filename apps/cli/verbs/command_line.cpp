@@ -81,6 +81,7 @@ void add_everything(VerbBuilder& build) {
   add_notify(build);
   add_store_verbs(build);
   add_component_verbs(build);
+  add_doctor(build);
   add_completion(build);
   static_cast<void>(
       build.add("version", "Print the version", [](const Output& output) { return version(output); }));

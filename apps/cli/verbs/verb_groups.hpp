@@ -41,5 +41,6 @@ void add_alloc_verbs(VerbBuilder& build);
 std::vector<CLI::Option*> add_queue_options(CLI::App& to, AllocOptions& options);
 void add_component_verbs(VerbBuilder& build);
 void add_completion(VerbBuilder& build);
+void add_doctor(VerbBuilder& build);
 
 }  // namespace hpsearch::cli
