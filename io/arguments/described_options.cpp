@@ -38,10 +38,13 @@ Value described(const CLI::Option& option, const std::string& group) {
     names.emplace_back(std::move(name));
   }
   const int most = option.get_items_expected_max();
+  const std::string& shown = option.get_option_text();  // In the help it stands in the place of the type.
   const bool is_limited = most < CLI::detail::expected_max_vector_size;
   return Value::Map{{"names", std::move(names)},
                     {"argument", option.get_positional() ? Value(option.get_name(true)) : Value()},
-                    {"type", most == 0 ? std::string() : option.get_type_name()},
+                    {"type", most == 0       ? std::string()
+                             : shown.empty() ? option.get_type_name()
+                                             : shown},
                     {"about", option.get_description()},
                     {"default", option.get_default_str()},
                     {"group", group},

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAN = ROOT / "docs" / "man"
 SCHEMA = ROOT / "docs" / "experiment-file.schema.json"
 PROGRAMS = {"hpsearchd": 8, "hpsearch-worker": 8, "hpsearch-report": 1}
-BY_HAND = {"man7/hpsearch-env.7"}
+BY_HAND = {"man7/hpsearch-env.7", "man8/hpsearch-shim.8"}
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 # The page hpsearch-worker is the program's.
 OTHER_PAGE = {"worker": "administer"}

@@ -144,9 +144,16 @@ std::vector<std::string> logs_of(const DoctorOptions& options) {
 
 }  // namespace
 
-int doctor(const DoctorOptions& options, const Output& output) {
-  if (options.list) {
+int doctor(const DoctorOptions& given, const Output& output) {
+  if (given.list) {
     return list_checks(output);
+  }
+  DoctorOptions options = given;
+  if (!options.worker) {
+    // Without any daemon, it is the search that was run last here.
+    if (const auto chosen = Server::usual_or_latest(options.server, output)) {
+      options.server = *chosen;
+    }
   }
   const Outcome<Client> daemon = daemon_of(options.server, output);
   if (!daemon && daemon.failure().exit == Exit::not_found) {

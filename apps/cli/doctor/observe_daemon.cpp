@@ -13,8 +13,8 @@
 namespace hpsearch::cli {
 namespace {
 
-constexpr std::chrono::seconds patience{3};
-constexpr std::chrono::seconds patience_for_queues{5};
+constexpr std::chrono::seconds patience{2};
+constexpr std::chrono::seconds patience_for_queues{3};
 constexpr std::uint64_t most_metrics = std::uint64_t{16} << 20U;
 constexpr std::size_t most_queues = 8;
 
@@ -86,22 +86,29 @@ DaemonFacts observe_daemon(const Outcome<Client>& daemon) {
     return facts;
   }
   facts.status = *std::move(status);
-  if (const auto ready = client.get("/readyz"); !ready) {
-    facts.not_ready.push_back(ready.failure().message);
-  }
-  if (const auto text = client.get_bytes("/metrics", 0, most_metrics)) {
-    facts.metrics = samples_of(*text);
-  }
   facts.arguments = arguments_of(facts);
-  if (auto workers = every_entry(client, "/api/v1/workers", &api::WorkerPage::workers)) {
-    facts.workers = *std::move(workers);
-  }
+  // At the same time: a busy daemon may need the whole time for each.
+  const auto begin = [&client](auto ask) { return std::async(std::launch::async, ask, std::cref(client)); };
+  auto ready = begin([](const Client& from) { return from.get("/readyz"); });
+  auto metrics = begin([](const Client& from) { return from.get_bytes("/metrics", 0, most_metrics); });
+  auto workers = begin(
+      [](const Client& from) { return every_entry(from, "/api/v1/workers", &api::WorkerPage::workers); });
+  auto tokens = begin([](const Client& from) { return read_as<api::TokenList>(from.get("/api/v1/tokens")); });
   if (auto queues = read_as<api::QueueList>(client.get(queue_target()))) {
     facts.queues = std::move(queues->queues);
     facts.queue_checks = checks_of(client, facts.queues);
   }
-  if (auto tokens = read_as<api::TokenList>(client.get("/api/v1/tokens"))) {
-    facts.tokens = std::move(tokens->tokens);
+  if (const auto answer = ready.get(); !answer) {
+    facts.not_ready.push_back(answer.failure().message);
+  }
+  if (const auto text = metrics.get()) {
+    facts.metrics = samples_of(*text);
+  }
+  if (auto all = workers.get()) {
+    facts.workers = *std::move(all);
+  }
+  if (auto list = tokens.get()) {
+    facts.tokens = std::move(list->tokens);
   }
   return facts;
 }

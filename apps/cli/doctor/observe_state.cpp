@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_syncs = 200;
-constexpr std::chrono::seconds longest_for_syncs{4};
+constexpr std::chrono::seconds longest_for_syncs{3};
 constexpr std::size_t most_entries = 2'000;
 
 /// Times of writes of 4 KiB with a sync, to a file without a name.

@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 using net::CommandAnswer;
 using net::run_command;
 
-constexpr std::chrono::seconds patience{4};
+constexpr std::chrono::seconds patience{3};
 constexpr int patience_for_port_millis = 2'000;
 constexpr std::size_t most_xid_lines = 5;
 
