@@ -71,6 +71,7 @@ case $1 in __complete | completion) exec {harness.BIN}/hpsearch "$@" ;; esac
         becomes("hpsearch usage --by=wor", "usage", "--by=workspace")
         becomes("hpsearch validate plank", "validate", "plankton.yaml")
         becomes("hpsearch trials --state-dir ree", "trials", "--state-dir", "reef")
+        becomes("hpsearch trials --state-dir=ree", "trials", "--state-dir=reef")
         becomes("hpsearch trials tid", "trials", "tidal-wave")
         becomes("hpsearch workspace quota ocea", "workspace", "quota", "oceanography")
 
