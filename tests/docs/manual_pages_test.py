@@ -50,6 +50,16 @@ class ManualPagesTest(unittest.TestCase):
                     # Others may stand there as what an option needs or excludes.
                     self.assertLessEqual(of_help, options_of_page(section))
 
+    def test_arguments_that_are_files_are_completed_as_files(self):
+        kinds = {"FILE": ":files", "STORE": ":directories", "STATE_DIR": ":directories", "DIR": ":directories"}
+        tree = manual_pages.described(BIN, "hpsearch")
+        for called, command in manual_pages.every_command(tree["commands"]):
+            first = next(iter(manual_pages.arguments_of(command)), None)
+            if first and first["argument"] in kinds:
+                with self.subTest(command=called):
+                    completed = output_of("hpsearch", "__complete", *called.split(" ")[1:], "").splitlines()
+                    self.assertEqual(completed, [kinds[first["argument"]]])
+
     def test_help_and_page_of_programs_have_the_same_options(self):
         for program, section in (PROGRAMS | {"hpsearch": 1}).items():
             with self.subTest(program=program):
