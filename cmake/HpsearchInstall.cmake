@@ -46,10 +46,15 @@ install(FILES ${PROJECT_BINARY_DIR}/hpsearch-config.cmake ${PROJECT_BINARY_DIR}/
   DESTINATION ${hpsearch_package_dir} COMPONENT devel)
 
 if(HPSEARCH_BUILD_APPS)
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearch.1 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-report.1
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/man1 ${PROJECT_SOURCE_DIR}/docs/man/man5
+    ${PROJECT_SOURCE_DIR}/docs/man/man7 ${PROJECT_SOURCE_DIR}/docs/man/man8
+    DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
+  set(completions ${PROJECT_SOURCE_DIR}/apps/cli/completion)
+  install(FILES ${completions}/hpsearch.bash RENAME hpsearch
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+  install(FILES ${completions}/_hpsearch DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)
+  install(FILES ${completions}/hpsearch.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT runtime)
   # For editors: docs/experiment-file.md says how they are told of it.
   install(FILES ${PROJECT_SOURCE_DIR}/docs/experiment-file.schema.json
     DESTINATION ${CMAKE_INSTALL_DATADIR}/hpsearch COMPONENT runtime)

@@ -12,7 +12,7 @@ import tempfile
 
 # Room: (rooms it may include beside itself, third-party headers its sources may include, is it pure).
 # A folder belongs to the first room whose name its path begins with.
-IO = {"io/net", "io/files", "io/archive", "io/checkpoints", "io/configuration"}
+IO = {"io/arguments", "io/net", "io/files", "io/archive", "io/checkpoints", "io/configuration"}
 JOBS = {"jobs", "jobs/patterns", "jobs/yaml"}
 PROTO = {"proto", "proto/sentences", "proto/views"}
 ROOMS = {
@@ -27,6 +27,7 @@ ROOMS = {
     "clients/c": ({"engine", "searchers", "proto"}, "", True),
     "io/net": ({"engine/base", "proto", "io/files"}, r"boost/|cjose/|zmq|zlib\.h", False),
     "io/files": ({"engine/base"}, "", False),
+    "io/arguments": ({"engine/base"}, r"CLI/", False),
     "io/archive": ({"engine/base", "io/files"}, r"archive|zstd", False),
     "io/checkpoints": ({"engine", "jobs", "proto", "io/files"}, "", False),
     "io/configuration": ({"engine", "jobs/yaml", "io/files"}, r"CLI/", False),
@@ -43,7 +44,7 @@ ROOMS = {
     "apps/cli/surrogates": ({"engine", "proto"}, r"Eigen/", True),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "apps/cli/surrogates", "io/net", "io/files", "io/archive", "apps/daemon/store",
+    "apps/cli": ({"engine", "searchers", "apps/cli/surrogates", "io/arguments", "io/net", "io/files", "io/archive", "apps/daemon/store",
                   "apps/daemon/keys", "apps/daemon/audit", "apps/daemon/backup", "apps/daemon/notifications"} | JOBS | PROTO, r"CLI/|re2/|ncurses\.h", False),
     # Both programs, for a main() of somebody else's; and all programs in one file, for static builds.
     "apps/programs": ({"engine", "searchers", "workers/shell", "workers/determined", "apps/daemon", "apps/cli"}, "", False),

@@ -47,6 +47,26 @@ class Program : public testing::Test {
   Scratch scratch_;
 };
 
+TEST_F(Program, CompletesItsOwnWords) {
+  const Ended ended = run("__complete simul");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_EQ(ended.out, "simulate\tRun a search on recorded or synthetic curves, under a virtual clock\n");
+  EXPECT_EQ(run("__complete validate ''").out, ":files\n");
+  EXPECT_EQ(run("__complete no such command ''").status, 0);
+  EXPECT_EQ(run("__complete").status, 0);
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_THAT(run(std::string("completion ") + shell).out, HasSubstr("__complete")) << shell;
+  }
+  EXPECT_EQ(run("completion tcsh").status, 2);
+}
+
+TEST_F(Program, DescribesItsOptions) {
+  const auto described = proto::parse_json(run("--describe-options").out);
+  ASSERT_TRUE(described);
+  EXPECT_EQ(text_at(*described, "name"), "hpsearch");
+  EXPECT_GT(list_at(*described, "commands").size(), 40U);
+}
+
 struct PreviewCase {
   const char* mode;
   int max_rungs, divisor, max_length, max_trials;

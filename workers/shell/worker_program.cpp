@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/digits.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
 #include "hpsearch/io/files/state_home.hpp"
 #include "hpsearch/io/net/core_files.hpp"
@@ -598,6 +599,7 @@ int main_of(int argc, char** argv) {
         throw CLI::Success();
       },
       "Print what each metric of --metrics is, as a table in Markdown, and exit");
+  arguments::add_describing_option(app);
   CLI::App& join = *app.add_subcommand(
       "join",
       "Join a daemon with an invite of hpsearch worker invite, then run trials with the options above");

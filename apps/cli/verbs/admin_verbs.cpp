@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "cli/completion/completion_program.hpp"
 #include "cli/verbs/argument_checks.hpp"
 #include "cli/verbs/verb_groups.hpp"
 
@@ -375,6 +376,44 @@ void add_component_verbs(VerbBuilder& build) {
                    [&build](const Output& output) { return component_check(build.given.file.file, output); });
   check.add_option("FILE", build.given.file.file, "Component file, in YAML or JSON; - reads standard input")
       ->required();
+}
+
+void add_doctor(VerbBuilder& build) {
+  DoctorOptions& given = build.given.doctor;
+  CLI::App& verb = build.add(
+      "doctor", "Check a daemon, its state directory and this machine, with a remedy for each problem",
+      [&build](const Output& output) {
+        build.given.doctor.server = build.given.server;
+        return doctor(build.given.doctor, output);
+      });
+  build.add_server(verb);
+  verb.add_flag("--worker", given.worker, "Check this machine as one that runs a worker");
+  verb.add_flag("--all", given.all, "Print the checks without a problem, too");
+  verb.add_flag("--list", given.list, "List the checks instead");
+  CLI::Option* bundle =
+      verb.add_option(
+              "--bundle", given.bundle,
+              "Write a new file FILE.tar.zst for a bug report: findings, versions, log, metrics, mounts;\n"
+              "secrets are masked")
+          ->check(not_empty());
+  verb.add_option(
+          "--log", given.logs,
+          "With --bundle: a log file, of which it has the last 2000 lines; can be repeated (default:\n"
+          "the journal of the services, or the logs of a run)")
+      ->needs(bundle)
+      ->allow_extra_args(false);
+  verb.footer(
+      "Exit codes: 0 no problem, 1 warnings, 2 errors or wrong arguments, 3 no such state directory, 4 the "
+      "bundle is there already, 74 disk failed.");
+}
+
+void add_completion(VerbBuilder& build) {
+  build
+      .add("completion", "Print the completion script of a shell: source <(hpsearch completion bash)",
+           [&build](const Output& output) { return print_completion(build.given.shell, output); })
+      .add_option("SHELL", build.given.shell, "bash, zsh or fish")
+      ->required()
+      ->check(one_of({"bash", "zsh", "fish"}));
 }
 
 }  // namespace hpsearch::cli

@@ -56,6 +56,8 @@ struct Arguments {
   bool yes = false;
   std::optional<std::string> context_directory;
   ImportOptions import_options;
+  std::string shell;
+  DoctorOptions doctor;
 };
 
 }  // namespace hpsearch::cli

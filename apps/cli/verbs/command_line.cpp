@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cli/completion/completion_program.hpp"
 #include "cli/render/fold.hpp"
 #include "cli/verbs/usage_error.hpp"
 #include "cli/verbs/verb_groups.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -46,6 +49,7 @@ void add_everything(VerbBuilder& build) {
   app.set_help_flag("-h,--help", "Print this help");
   app.set_help_all_flag("");
   add_version(build);
+  arguments::add_describing_option(app);
   build.add_output(app);
   app.footer(
       "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use, "
@@ -77,6 +81,8 @@ void add_everything(VerbBuilder& build) {
   add_notify(build);
   add_store_verbs(build);
   add_component_verbs(build);
+  add_doctor(build);
+  add_completion(build);
   static_cast<void>(
       build.add("version", "Print the version", [](const Output& output) { return version(output); }));
 }
@@ -99,14 +105,14 @@ void print_help(const std::string& page) {
   output.print(fold_help(page, width));
 }
 
-void take_server_from_environment(Arguments& given) {
+void take_server_from_environment(ServerOptions& given) {
   const char* server = std::getenv("HPSEARCH_SERVER");
-  if (!given.server.server && !given.server.state_dir && server != nullptr && *server != '\0') {
-    given.server.server = server;
+  if (!given.server && !given.state_dir && server != nullptr && *server != '\0') {
+    given.server = server;
   }
   const char* token_file = std::getenv("HPSEARCH_TOKEN_FILE");
-  if (!given.server.token_file && !given.server.state_dir && token_file != nullptr && *token_file != '\0') {
-    given.server.token_file = token_file;
+  if (!given.token_file && !given.state_dir && token_file != nullptr && *token_file != '\0') {
+    given.token_file = token_file;
   }
 }
 
@@ -117,6 +123,11 @@ int run_command_line(int argc, char** argv) {
   VerbBuilder build{app};
   add_everything(build);
   const std::vector<std::string> words(argv, argv + argc);
+  if (words.size() > 1 && words[1] == completing_verb) {
+    ServerOptions of_environment;
+    take_server_from_environment(of_environment);
+    return complete_words(app, std::span(words).subspan(2), of_environment);
+  }
   const auto sbatch = begin_of_sbatch_words(words);
   build.given.run.queue.arguments.assign(sbatch == words.end() ? sbatch : sbatch + 1, words.end());
   try {
@@ -126,12 +137,14 @@ int run_command_line(int argc, char** argv) {
     const std::size_t own_name = called.rfind(' ');
     print_help(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
     return 0;
+  } catch (const CLI::Success&) {  // --describe-options
+    return 0;
   } catch (const CLI::ParseError& error) {
     return Output(guess_format(argc, argv)).fail(usage_failure(explain(app, error)));
   }
   build.given.run.command = words;
   const Output output(build.given.format == "json" ? Output::Format::json : Output::Format::table);
-  take_server_from_environment(build.given);
+  take_server_from_environment(build.given.server);
   const int status = build.action(output);
   if (output.lost_data() && status == 0) {
     return output.fail(Failure{Exit::storage, engine::Errc::unavailable,

@@ -8,6 +8,7 @@
 
 #include "cli/verbs/argument_checks.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -16,16 +17,10 @@ std::string with_suggestion(std::string message, std::string_view near) {
   return near.empty() ? message : message + "; did you mean " + in_quotes(near) + "?";
 }
 
-/// Verbs below the program or a group. CLI11 lists groups of options among them, without a name.
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  const auto verbs = app.get_subcommands([](const CLI::App* inner) { return !inner->get_name().empty(); });
-  return {verbs.begin(), verbs.end()};
-}
-
 /// The names of the commands, in the order of the help.
 std::vector<std::string> names_of_verbs(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* verb : verbs_of(app)) {
+  for (const CLI::App* verb : arguments::commands_of(app)) {
     names.push_back(verb->get_name());
   }
   return names;
@@ -33,7 +28,7 @@ std::vector<std::string> names_of_verbs(const CLI::App& app) {
 
 /// The group's command of this name: "worker drain". "" if there is none.
 std::string in_a_group(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* group : verbs_of(app)) {
+  for (const CLI::App* group : arguments::commands_of(app)) {
     const std::vector<std::string> verbs = names_of_verbs(*group);
     if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) {
       return group->get_name() + " " + word;
@@ -42,20 +37,9 @@ std::string in_a_group(const CLI::App& app, const std::string& word) {
   return "";
 }
 
-/// The options and the arguments of a verb, also those in its groups of options.
-std::vector<const CLI::Option*> options_of(const CLI::App& verb) {
-  std::vector<const CLI::Option*> all = verb.get_options();
-  for (const CLI::App* group :
-       verb.get_subcommands([](const CLI::App* inner) { return inner->get_name().empty(); })) {
-    const std::vector<const CLI::Option*> more = options_of(*group);
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
 std::vector<std::string> names_of_options(const CLI::App& verb) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : options_of(verb)) {
+  for (const CLI::Option* option : arguments::options_of(verb)) {
     for (const std::string& name : option->get_lnames()) {
       names.push_back("--" + name);
     }
@@ -86,7 +70,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 /// The option that CLI11's message is about, by the longest name in it.
 const CLI::Option* option_in(const CLI::App& verb, std::string_view message) {
   const CLI::Option* found = nullptr;
-  for (const CLI::Option* option : options_of(verb)) {
+  for (const CLI::Option* option : arguments::options_of(verb)) {
     const bool is_named = message.find(option->get_name()) != std::string_view::npos;
     if (is_named && (found == nullptr || found->get_name().size() < option->get_name().size())) {
       found = option;
@@ -96,7 +80,7 @@ const CLI::Option* option_in(const CLI::App& verb, std::string_view message) {
 }
 
 std::optional<std::string> missing_argument(const CLI::App& verb) {
-  for (const CLI::Option* option : options_of(verb)) {
+  for (const CLI::Option* option : arguments::options_of(verb)) {
     if (option->get_required() && option->count() == 0) {
       return name_of(*option) + " is missing: " + about(*option);
     }
@@ -107,7 +91,7 @@ std::optional<std::string> missing_argument(const CLI::App& verb) {
 /// The sentence about given options that exclude each other.
 std::string excluding_options(const CLI::App& verb) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : options_of(verb)) {
+  for (const CLI::Option* option : arguments::options_of(verb)) {
     const std::set<CLI::Option*> excluded = option->get_excludes();
     if (option->count() > 0 && std::any_of(excluded.begin(), excluded.end(),
                                            [](const CLI::Option* other) { return other->count() > 0; })) {
@@ -122,7 +106,7 @@ std::string too_many_of_a_group(const CLI::App& verb) {
   std::vector<std::string> names;
   for (const CLI::App* group :
        verb.get_subcommands([](const CLI::App* inner) { return inner->get_name().empty(); })) {
-    for (const CLI::Option* option : options_of(*group)) {
+    for (const CLI::Option* option : arguments::options_of(*group)) {
       if (option->count() > 0) {
         names.push_back(name_of(*option));
       }

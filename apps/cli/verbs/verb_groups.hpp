@@ -40,5 +40,7 @@ void add_alloc_verbs(VerbBuilder& build);
 /// The options of a queue that `alloc add` and `run --on slurm` have; returns them.
 std::vector<CLI::Option*> add_queue_options(CLI::App& to, AllocOptions& options);
 void add_component_verbs(VerbBuilder& build);
+void add_completion(VerbBuilder& build);
+void add_doctor(VerbBuilder& build);
 
 }  // namespace hpsearch::cli

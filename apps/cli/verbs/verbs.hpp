@@ -385,4 +385,15 @@ struct WorkerOptions {
 
 [[nodiscard]] int version(const Output& output);
 
+struct DoctorOptions {
+  ServerOptions server;
+  bool worker = false;                ///< Look at this machine as one that runs a worker.
+  bool all = false;                   ///< Print checks without a problem, too.
+  bool list = false;                  ///< Only list the checks.
+  std::optional<std::string> bundle;  ///< File for a bug report.
+  std::vector<std::string> logs;      ///< Log files for it.
+};
+/// Returns 0, 1 if there are warnings, 2 if there are errors.
+int doctor(const DoctorOptions& options, const Output& output);
+
 }  // namespace hpsearch::cli

@@ -13,6 +13,7 @@
 #include "daemon/store/postgresql/database_url.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
 #include "hpsearch/io/files/state_home.hpp"
 #include "hpsearch/io/net/tls.hpp"
@@ -518,6 +519,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
         throw CLI::Success();
       },
       "Print what each metric of GET /metrics is, as a table in Markdown, and exit");
+  arguments::add_describing_option(app);
   app.footer(
       "Exit codes: 0 success, 1 failure, 2 wrong arguments or configuration, 4 the state directory is in "
       "use, 74 "

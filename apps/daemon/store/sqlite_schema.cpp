@@ -18,9 +18,6 @@ using engine::Status;
 // "hpse" in ASCII: `file` and other tools can identify the database.
 constexpr int application_id = 0x68707365;
 
-// Changes whenever a table or the bytes in it change.
-constexpr std::uint64_t format_version = 4;
-
 constexpr const char* tables = R"sql(
   CREATE TABLE meta (
     name  TEXT PRIMARY KEY,

@@ -165,13 +165,13 @@ class Tenants(harness.Case):
     def test_each_limit_has_its_option_and_its_line_in_the_documentation(self):
         root = harness.ROOT
         page = (root / "docs/operating/tenants.md").read_text()
-        manual = (root / "docs/man/hpsearch.1").read_text()
+        manual = (root / "docs/man/man1/hpsearch-workspace.1").read_text().replace("\\-", "-")
         shown = json.loads(self.hpsearch("workspace", "quota", "default", "--output", "json").stdout)
         table = self.hpsearch("workspace", "quota", "default").stdout
         for name in shown["quota"]:
             option = re.search(rf"^{name} .*(--[a-z-]+)", table, re.MULTILINE)[1]
             self.assertIn(f"| `{name}` | `{option}` |", page)
-            self.assertIn(f".Op Fl {option[1:]} Ar N", manual)
+            self.assertIn(f"\n\\fB{option}\\fR ", manual)
 
     def test_pages_and_sign_in_are_below_the_path_too(self):
         ann = self.token("ann", "viewer", "nlp")

@@ -23,6 +23,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/files/tree.hpp"
 #include "hpsearch/proto/encoding/json.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
@@ -296,6 +297,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Report the metrics of a trial and print the directive: continue, pause or stop",
                "hpsearch-report");
   app.set_version_flag("--version", HPSEARCH_VERSION);
+  arguments::add_describing_option(app);
   app.footer(
       "Exit code: 0 continue, 10 pause (save a checkpoint, then exit), 11 stop (exit), 1 failed, 2 wrong "
       "arguments");
@@ -319,10 +321,10 @@ int parse_and_run(int argc, char** argv) {
   progress->add_option("fraction", arguments.fraction, "Fraction of the training that is done, from 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
   CLI::App* log = app.add_subcommand("log", "Write a line to the trial's log");
-  log->add_option("text", arguments.words)->required()->type_name("");
+  log->add_option("text", arguments.words, "Words of the line")->required()->type_name("");
   CLI::App* invalid =
       app.add_subcommand("invalid", "Report invalid hyperparameters; the program should then exit");
-  invalid->add_option("why", arguments.words)->required()->type_name("");
+  invalid->add_option("why", arguments.words, "Why they are invalid")->required()->type_name("");
   CLI::App* length =
       app.add_subcommand("length", "Print the current length of the trial; a promotion raises it");
   app.require_subcommand(0, 1);
