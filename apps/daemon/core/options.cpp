@@ -15,7 +15,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   Options options;
   CLI::App app("The hpsearch daemon: stores experiments, schedules their trials on workers, serves HTTP.",
                "hpsearchd");
-  app.set_version_flag("--version", HPSEARCH_VERSION);
+  app.set_version_flag("--version", "hpsearchd " HPSEARCH_VERSION);
   CLI::Option* state_dir = app.add_option("--state-dir", options.state_dir,
                                           "Directory of the store; created if it doesn't exist (default: "
                                           "hpsearchd in $HPSEARCH_STATE_HOME, else "
