@@ -49,6 +49,7 @@ if(HPSEARCH_BUILD_APPS)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearch.1 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-report.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
+    ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-shim.8
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)
   # For editors: docs/experiment-file.md says how they are told of it.
   install(FILES ${PROJECT_SOURCE_DIR}/docs/experiment-file.schema.json
