@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Unpacks what scripts/wheel has built into a directory that may lie anywhere: relocatable.py WHEEL CLIENT_WHEEL SOURCES DIRECTORY
+
+The wheel has the programs with their libraries; this adds install.sh, the units, the documentation for administrators, and
+the wheel of the client.
+"""
+
+import pathlib
+import shutil
+import sys
+import zipfile
+
+PROGRAMS = "hpsearch_programs/"
+FOLDERS = {"bin": "bin", "lib": "lib", "share": "share", "licenses": "share/doc/hpsearch/licenses"}
+COPIED = {
+    "deploy/tarball/install.sh": "install.sh",
+    "LICENSE": "share/doc/hpsearch/LICENSE",
+    "README.md": "share/doc/hpsearch/README.md",
+    "CHANGELOG.md": "share/doc/hpsearch/CHANGELOG.md",
+    "docs/operating/hpsearchd.service": "lib/systemd/system/hpsearchd.service",
+    "docs/operating/hpsearch-worker.service": "lib/systemd/system/hpsearch-worker.service",
+    "deploy/debian/hpsearch-daemon.sysusers": "lib/sysusers.d/hpsearch.conf",
+}
+DOCUMENTED = ["docs/*.md", "docs/operating/*.md", "docs/searchers/*.md"]
+
+
+def unpack(wheel, tree):
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.infolist():
+            folder, _, name = entry.filename.removeprefix(PROGRAMS).partition("/")
+            if entry.is_dir() or not entry.filename.startswith(PROGRAMS) or folder not in FOLDERS:
+                continue
+            path = tree / FOLDERS[folder] / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(archive.read(entry))
+            path.chmod(0o755 if entry.external_attr >> 16 & 0o111 else 0o644)
+
+
+def copy(source, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, path)
+
+
+def main(wheel, client, sources, tree):
+    sources, tree = pathlib.Path(sources), pathlib.Path(tree)
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    unpack(wheel, tree)
+    for source, path in COPIED.items():
+        copy(sources / source, tree / path)
+    for pattern in DOCUMENTED:
+        for source in sorted(sources.glob(pattern)):
+            copy(source, tree / "share/doc/hpsearch" / source.relative_to(sources))
+    copy(client, tree / "share/hpsearch/python" / pathlib.Path(client).name)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit("usage: relocatable.py WHEEL CLIENT_WHEEL SOURCES DIRECTORY")
+    main(*sys.argv[1:])
