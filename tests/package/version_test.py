@@ -43,6 +43,15 @@ class Version(unittest.TestCase):
         text = (BUILD / "hpsearch-config-version.cmake").read_text(encoding="utf-8")
         self.assertIn(f'set(PACKAGE_VERSION "{VERSION}")', text)
 
+    def test_table_of_upgrades_has_its_formats(self):
+        header = (ROOT / "proto/include/hpsearch/proto/wire/version.hpp").read_text(encoding="utf-8")
+        wire, oldest_wire, store, oldest_store = (re.search(rf"\b{name} = (\d+);", header)[1] for name in (
+            "wire_version", "oldest_wire_version", "store_version", "oldest_store_version"))
+        routes = (ROOT / "apps/daemon/routes/http_daemon_routes.cpp").read_text(encoding="utf-8")
+        client = re.search(r'\boldest_client = "([0-9.]+)";', routes)[1]
+        row = f"| {VERSION} | {store}, {oldest_store} to {store} | {oldest_wire} to {wire} | v1 | {client} |"
+        self.assertIn(row, (ROOT / "docs/operating/upgrade.md").read_text(encoding="utf-8").splitlines())
+
     def test_api_has_it(self):
         with tempfile.TemporaryDirectory() as scratch:
             state = pathlib.Path(scratch) / "state"
