@@ -28,8 +28,10 @@ def unpack(wheel, tree):
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             folder, _, name = entry.filename.removeprefix(PROGRAMS).partition("/")
-            if entry.is_dir() or not entry.filename.startswith(PROGRAMS) or folder not in FOLDERS:
+            if entry.is_dir() or not entry.filename.startswith(PROGRAMS) or not name:
                 continue
+            if folder not in FOLDERS:
+                raise SystemExit(f"relocatable.py: {wheel} has {entry.filename}; FOLDERS has no place for {folder}/")
             path = tree / FOLDERS[folder] / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(archive.read(entry))
