@@ -61,7 +61,7 @@ if(WAY STREQUAL installed)
 else()
   # Configuring is enough: that the libraries compile is tested everywhere else.
   file(READ ${consumer}/CMakeLists.txt text)
-  string(REPLACE "find_package(hpsearch 0.1 REQUIRED)" "add_subdirectory(${SOURCE_DIR} hpsearch)" text "${text}")
+  string(REGEX REPLACE "find_package\\(hpsearch [0-9.]+ REQUIRED\\)" "add_subdirectory(${SOURCE_DIR} hpsearch)" text "${text}")
   string(APPEND text "
 if(HPSEARCH_HARDENING)
   message(FATAL_ERROR \"an embedder chooses its own flags\")

@@ -503,7 +503,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   const configuration::Program program = program_of(options);
   CLI::App app("The hpsearch daemon: stores experiments, schedules their trials on workers, serves HTTP.",
                program.name);
-  app.set_version_flag("--version", HPSEARCH_VERSION);
+  app.set_version_flag("--version", "hpsearchd " HPSEARCH_VERSION);
   const configuration::Flags flags(app, program);
   app.add_flag_callback(
       "--describe-api",

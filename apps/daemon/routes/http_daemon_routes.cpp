@@ -24,7 +24,7 @@ constexpr std::uint64_t most_events_looked_at = 10'000;
 constexpr std::uint64_t most_events_read_at_once = 100;  // Some events contain a whole configuration.
 constexpr std::size_t enough_bytes_of_events = std::size_t{1} << 20;
 
-constexpr std::string_view oldest_client = "0.1.0";
+constexpr std::string_view oldest_client = "0.2.0";
 
 void health(RequestContext& context, Call call) {
   const Storage& storage = context.runtime.storage();

@@ -6,6 +6,8 @@ import pathlib
 import socketserver
 import threading
 
+import hpsearch
+
 
 class FakeDaemon:
     """`answer(method, path, headers, body)` returns (status, body) or (status, body, headers); a body that is no bytes is
@@ -71,7 +73,7 @@ class FakeDaemon:
         self.server.server_close()
 
 
-VERSION = {"api": ["v1"], "oldest_client": "0.1.0", "version": "0.1.0"}
+VERSION = {"api": ["v1"], "oldest_client": "0.1.0", "version": hpsearch.__version__}
 
 
 def detail(state="ACTIVE", **more):

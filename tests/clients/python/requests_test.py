@@ -309,8 +309,8 @@ class Daemons(DaemonTest):
     def test_versions_that_do_not_fit(self):
         check_versions("1.2.0", dict(VERSION, version="1.3.1"))
         with self.assertLogs("hpsearch", "WARNING"):
-            check_versions("0.2.0", VERSION)
-        for own, given in (("1.0.0", VERSION), ("0.1.0", dict(VERSION, oldest_client="0.2.0")),
+            check_versions("0.2.0", dict(VERSION, version="0.1.0"))
+        for own, given in (("1.0.0", dict(VERSION, version="0.1.0")), ("0.1.0", dict(VERSION, oldest_client="0.2.0")),
                           ("0.1.0", dict(VERSION, api=["v2"]))):
             with self.subTest(given), self.assertRaises(hpsearch.IncompatibleDaemon):
                 check_versions(own, given)

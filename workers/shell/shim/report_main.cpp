@@ -296,7 +296,7 @@ int run(const std::string& type, const Arguments& arguments, bool print_length) 
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Report the metrics of a trial and print the directive: continue, pause or stop",
                "hpsearch-report");
-  app.set_version_flag("--version", HPSEARCH_VERSION);
+  app.set_version_flag("--version", "hpsearch-report " HPSEARCH_VERSION);
   arguments::add_describing_option(app);
   app.footer(
       "Exit code: 0 continue, 10 pause (save a checkpoint, then exit), 11 stop (exit), 1 failed, 2 wrong "

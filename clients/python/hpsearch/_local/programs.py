@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from typing import List, Optional
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 LIBRARY = "libhpsearch.so.0"
 
