@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The same search written for Optuna, Ray Tune, Syne Tune and hpsearch (bench/python/same_job), as the table of docs/python.md.
+"""The same search written for Optuna, Ray Tune, Syne Tune and hpsearch (bench/python/same_job), as the table of docs/python/python.md.
 
-    bench/python/same_job.py                    compares the lines and names of docs/python.md with the programs
+    bench/python/same_job.py                    compares the lines and names of docs/python/python.md with the programs
     bench/python/same_job.py --write            writes them there
     bench/python/same_job.py --run LIBRARY ...  runs these programs with this Python, and prints their results and defaults; with
                                                 --write also writes them there
@@ -20,7 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "bench" / "python" / "same_job"
-PAGE = ROOT / "docs" / "python.md"
+PAGE = ROOT / "docs" / "python" / "python.md"
 BEGIN, END = "<!-- the same job: made by bench/python/same_job.py -->\n", "<!-- end of the same job -->\n"
 
 # How each library is imported, and a program that prints as JSON what it does if nothing is said: version, sampler, stopping.

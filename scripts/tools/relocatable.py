@@ -26,7 +26,7 @@ COPIED_FOLDERS = {
     "deploy/prometheus": "share/hpsearch/prometheus",
     "deploy/grafana": "share/hpsearch/grafana",
 }
-DOCUMENTED = ["docs/*.md", "docs/operating/*.md", "docs/searchers/*.md"]
+DOCUMENTED = ["docs/*.md", "docs/clusters/*.md", "docs/operating/*.md", "docs/python/*.md", "docs/searchers/*.md"]
 
 
 def unpack(wheel, tree):

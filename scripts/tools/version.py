@@ -25,7 +25,7 @@ REPEATED = [
     ("deploy/kubernetes/base/hpsearch.yaml", rf"image: hpsearch:{WHOLE}$"),
     ("deploy/kubernetes/static-workers/workers.yaml", rf'app\.kubernetes\.io/version: "{WHOLE}"$'),
     ("deploy/kubernetes/static-workers/workers.yaml", rf"image: hpsearch:{WHOLE}$"),
-    ("docs/operating/kubernetes.md", rf"newTag: {WHOLE}\}}$"),
+    ("docs/clusters/kubernetes.md", rf"newTag: {WHOLE}\}}$"),
     ("docs/searchers/own-sampler.md", rf"find_package\(hpsearch {MINOR} REQUIRED\)"),
     ("examples/embed/CMakeLists.txt", rf"find_package\(hpsearch {MINOR} REQUIRED\)"),
     ("examples/own_sampler/CMakeLists.txt", rf"find_package\(hpsearch {MINOR} REQUIRED\)"),

@@ -1,4 +1,4 @@
-"""The client of docs/ask-tell.md runs a search, and the search is what its page says."""
+"""The client of docs/python/ask-tell.md runs a search, and the search is what its page says."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "e2e"))
 import harness
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "ask-tell.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python" / "ask-tell.md"
 
 
 def block(language):

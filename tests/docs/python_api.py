@@ -1,4 +1,4 @@
-"""docs/python-api.md is made of the docstrings of the package hpsearch.
+"""docs/python/python-api.md is made of the docstrings of the package hpsearch.
 
   python_api.py           fails when they differ, or when a public name has no docstring
   python_api.py --write   writes the page
@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "clients" / "python" / "hpsearch"
-PAGE = ROOT / "docs" / "python-api.md"
+PAGE = ROOT / "docs" / "python" / "python-api.md"
 
 HEAD = """# Python API
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs/python.md and the notebooks of examples/notebooks with the built packages: page_test.py DIST. The tests are those of tests/e2e; here
+"""docs/python/python.md and the notebooks of examples/notebooks with the built packages: page_test.py DIST. The tests are those of tests/e2e; here
 hpsearch is installed in a virtual environment, and no compiler is on PATH. The pictures and the notebooks need matplotlib,
 nbclient and ipykernel from an index; without one they are skipped."""
 

@@ -8,7 +8,7 @@
 
 namespace hpsearch::daemon {
 
-/// Three programs that speak to another scheduler. docs/operating/other-schedulers.md says what each gets and
+/// Three programs that speak to another scheduler. docs/clusters/other-schedulers.md says what each gets and
 /// prints.
 struct ProgramSet {
   std::string name;  ///< "pbs"; of a directory its path.

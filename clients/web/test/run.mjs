@@ -30,7 +30,7 @@ try {
     const files = readdirSync(out)
         .filter((name) => name.endsWith(".mjs"))
         .map((name) => join(out, name));
-    const run = spawnSync(process.execPath, ["--import", pathToFileURL(join(here, "browser_stubs.mjs")).href, "--test", ...files], {
+    const run = spawnSync(process.execPath, ["--import", pathToFileURL(join(here, "fixtures", "browser_stubs.mjs")).href, "--test", ...files], {
         stdio: "inherit",
         cwd: dirname(here),
         env: {...process.env, NODE_OPTIONS: ""},

@@ -141,7 +141,7 @@ inline constexpr std::tuple resources_fields{
           "minimum number of workers of such a trial; raised by `launch.roles`"},
     Field{"time_request", &ResourcesConfig::time_request, kind::Time{},
           "time that a trial needs until its first checkpoint, or until its end if it saves none; it starts "
-          "only on [workers that last so long](operating/slurm.md#time). Used until attempts were measured",
+          "only on [workers that last so long](clusters/slurm.md#time). Used until attempts were measured",
           "a tenth of the worker's time"},
 };
 

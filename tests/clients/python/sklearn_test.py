@@ -484,7 +484,7 @@ class InputTest(unittest.TestCase):
 
 class PageTest(unittest.TestCase):
     def test_the_example_of_the_page_runs(self):
-        block = (ROOT / "docs" / "sklearn.md").read_text().split("```python\n")[1].split("```")[0]
+        block = (ROOT / "docs" / "python" / "sklearn.md").read_text().split("```python\n")[1].split("```")[0]
         known = {}
         exec(block, known)
         self.assertGreater(known["search"].best_score_, 0.85)

@@ -112,7 +112,7 @@ class PythonOptuna(harness.Case):
             "1.5 1.5"])
 
     def test_the_block_of_the_page_runs(self):
-        block = (harness.ROOT / "docs" / "optuna.md").read_text().split("```python\n")[1].split("```")[0]
+        block = (harness.ROOT / "docs" / "python" / "optuna.md").read_text().split("```python\n")[1].split("```")[0]
         self.assertRegex(self.run_script(block), r"'layers': \d.*'lr': ")
 
     def test_an_unmodified_objective_runs_and_its_results_are_a_study(self):

@@ -1,4 +1,4 @@
-"""docs/python.md: every block of Python on it runs as it stands, with a daemon and a worker beside it. With the packages of this
+"""docs/python/python.md: every block of Python on it runs as it stands, with a daemon and a worker beside it. With the packages of this
 clone; tests/wheel/page_test.py runs it with the built ones."""
 
 import os
@@ -10,7 +10,7 @@ import unittest
 import harness
 import python_package
 
-PAGE = harness.ROOT / "docs" / "python.md"
+PAGE = harness.ROOT / "docs" / "python" / "python.md"
 BLOCK = re.compile(r"^```(python|yaml)\n(.*?)^```$|^#+ (.*?)$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\S+\.(?:py|yaml))\n")
 

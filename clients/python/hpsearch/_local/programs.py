@@ -15,7 +15,7 @@ LIBRARY = "libhpsearch.so.0"
 
 _NEEDED = ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim")
 # The name isn't on an index: an advice of `pip install NAME` would install what anybody uploads under it.
-_INSTALL = "install the wheels that scripts/wheel builds (docs/python.md, Install; Linux x86-64)"
+_INSTALL = "install the wheels that scripts/wheel builds (docs/python/python.md, Install; Linux x86-64)"
 
 
 def programs() -> pathlib.Path:

@@ -55,7 +55,7 @@ class HpsearchCV(BaseSearchCV):  # type: ignore[misc]
     cv, error_score, verbose, return_train_score, n_jobs: as in HalvingRandomSearchCV.
     scoring, refit: as in RandomizedSearchCV. With several scores, the one that refit names also decides who is promoted; with
         refit=False or a function, the first one does.
-    warm_start: "auto": a promoted candidate trains on its kept models where the estimator can (docs/sklearn.md lists when);
+    warm_start: "auto": a promoted candidate trains on its kept models where the estimator can (docs/python/sklearn.md lists when);
         True: raises ValueError where it can't; False: anew. Kept models stay in memory until the search ends.
     random_state: seed of the candidates and of the order of samples. The same seed gives the same candidates, promotions and
         scores for any n_jobs, if the estimator has a random_state of its own.

@@ -301,7 +301,7 @@ class TrackerChoiceTest(TrialTest):
                 hpsearch.mirror("mlflow", tracking_uri="sqlite:///x.db")
 
     def test_the_program_of_the_page_runs_by_itself(self):
-        page = (PACKAGE.parents[1] / "docs" / "trackers.md").read_text(encoding="utf-8")
+        page = (PACKAGE.parents[1] / "docs" / "python" / "trackers.md").read_text(encoding="utf-8")
         program = page.split("```python\n")[1].split("```")[0]
         log = io.StringIO()
         with contextlib.redirect_stdout(log):

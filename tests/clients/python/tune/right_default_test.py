@@ -1,4 +1,4 @@
-"""The first four lines of docs/python.md beat Optuna's default: six functions, 80 trials, ten seeds.
+"""The first four lines of docs/python/python.md beat Optuna's default: six functions, 80 trials, ten seeds.
 
 optuna_default.json has Optuna's results; `bench/python/defaults.py six --record` writes it. Where Optuna is installed, one seed of each
 function is compared with it.
@@ -57,9 +57,9 @@ class RightDefault(unittest.TestCase):
             wins += sum(one < other for one, other in zip(own, best))
             pairs += len(best)
         self.assertGreaterEqual(wins, pairs * 4 // 5)
-        page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+        page = (ROOT / "docs" / "python" / "python.md").read_text(encoding="utf-8")
         found = re.search(r"mean normalised regret is (\d\.\d+), that of Optuna (\S+) with its default (\d\.\d+)", page.replace("\n", " "))
-        self.assertIsNotNone(found, "docs/python.md shows the number")
+        self.assertIsNotNone(found, "docs/python/python.md shows the number")
         self.assertAlmostEqual(float(found.group(1)), statistics.mean(regrets), delta=0.005)
         self.assertAlmostEqual(float(found.group(3)), statistics.mean(theirs), delta=0.005)
         self.assertEqual(found.group(2), RECORDED["optuna"])

@@ -5,7 +5,7 @@ import random
 import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "clients" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "clients" / "python"))
 
 import hpsearch as hp
 from hpsearch.optuna._dry_run import space_of

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "clients" / "python"))
 
 try:
@@ -291,7 +291,7 @@ class Studies(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_the_objective_of_the_page_runs_by_itself(self):
-        block = (ROOT / "docs" / "optuna.md").read_text().split("```python\n")[1].split("```")[0]
+        block = (ROOT / "docs" / "python" / "optuna.md").read_text().split("```python\n")[1].split("```")[0]
         names = {"__name__": "page"}
         exec(compile(block, "optuna.md", "exec"), names)
         hp.optuna.objective(names["objective"], names["space"])(hp.FunctionTrial({"lr": 0.01, "layers": 1}, length=9))
