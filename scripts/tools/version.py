@@ -18,6 +18,8 @@ SOURCE = ("CMakeLists.txt", r"^project\(hpsearch VERSION (\d+\.\d+\.\d+)\b")
 WHOLE, MINOR = r"(\d+\.\d+\.\d+)", r"(\d+\.\d+)"
 # File and pattern of what repeats the version, or its first two numbers. A pattern may occur several times in its file.
 REPEATED = [
+    ("README.md", rf"^This is hpsearch {WHOLE}\."),
+    ("README.md", rf"hpsearch-{WHOLE}-"),
     ("clients/python/hpsearch/_local/programs.py", rf'^__version__ = "{WHOLE}"$'),
     ("deploy/helm/hpsearch/Chart.yaml", rf"^version: {WHOLE}$"),
     ("deploy/helm/hpsearch/Chart.yaml", rf"^appVersion: {WHOLE}$"),
