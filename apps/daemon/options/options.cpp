@@ -475,27 +475,26 @@ engine::Problems conflicts_of(const Options& options) {
   } else if (std::string problem = password_problem(options.store); !problem.empty()) {
     problems.push_back({"state.store", std::move(problem), ""});
   }
-}
-const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
-if (options.http.empty() || is_on_this_machine(options.http)) {
+  const bool has_tls = options.tls_self_signed || !options.tls_cert.empty();
+  if (options.http.empty() || is_on_this_machine(options.http)) {
+    return problems;
+  }
+  const std::string loopback =
+      "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
+  if (!options.web_root.empty()) {
+    problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
+  }
+  if (options.http_open) {
+    problems.push_back({"http.open", loopback + "everyone who reaches it can do everything", ""});
+  } else if (!has_tls && options.behind_proxy.empty()) {
+    problems.push_back(
+        {"http.listen",
+         "is \"" + options.http +
+             "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
+             "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)",
+         ""});
+  }
   return problems;
-}
-const std::string loopback =
-    "needs a loopback address for HTTP (127.0.0.1:0), not \"" + options.http + "\": ";
-if (!options.web_root.empty()) {
-  problems.push_back({"ui.web_root", loopback + "it is for the development of pages", ""});
-}
-if (options.http_open) {
-  problems.push_back({"http.open", loopback + "everyone who reaches it can do everything", ""});
-} else if (!has_tls && options.behind_proxy.empty()) {
-  problems.push_back(
-      {"http.listen",
-       "is \"" + options.http +
-           "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
-           "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)",
-       ""});
-}
-return problems;
 }
 
 std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
