@@ -25,21 +25,22 @@ PACKAGES = [*SERVICE, "libhpsearch-dev"]
 WITH_PROGRAMS = ["hpsearch-cli", "hpsearch-daemon", "hpsearch-worker", "libhpsearch0"]
 MOST_INSTALLED = 25_000_000  # Bytes of SERVICE, without debug symbols.
 PATIENCE = 900
-# Starts a unit's command as the unit's user, in place of systemd.
+# Starts the commands of units as their users, in place of systemd.
 SYSTEMCTL = """\
 #!/bin/sh
 set -eu
 case "$*" in
-  daemon-reload) exit 0 ;;
-  "restart hpsearchd" | "enable --now hpsearch-worker") ;;
+  "restart hpsearchd prometheus" | "enable --now hpsearch-worker") ;;
   *) echo "the systemctl of the test can't $*" >&2; exit 1 ;;
 esac
-for unit; do :; done
-file=/etc/systemd/system/$unit.service
-[ -e "$file" ] || file=/lib/systemd/system/$unit.service
-command=$(sed -n 's/^ExecStart=//p' "$file")
-user=$(sed -n 's/^User=//p' "$file")
-setsid runuser -u "$user" -- sh -c "exec $command" >"/tmp/$unit.log" 2>&1 </dev/null &
+for unit; do
+  file=/lib/systemd/system/$unit.service
+  [ -e "$file" ] || continue
+  command=$(sed -n 's/^ExecStart=//p' "$file")
+  user=$(sed -n 's/^User=//p' "$file")
+  install -d -o "$user" -m 755 "/run/$user"
+  CONFIGURATION_DIRECTORY=/etc/hpsearch setsid runuser -u "$user" -- sh -c "exec $command" >"/tmp/$unit.log" 2>&1 </dev/null &
+done
 """
 
 if not list(DIST.glob("hpsearch-cli_*.deb")):
@@ -161,8 +162,11 @@ class Installed(unittest.TestCase):
     def make_a_cluster(self):
         page = (ROOT / "docs/operating/install.md").read_text(encoding="utf-8")
         part = page.split("<!-- deb_test.py runs the blocks from here on -->")[1].split("<!-- to here -->")[0]
-        commands = "\n".join(re.findall(r"```\n(.*?)```", part, re.S)).replace("HEAD", "127.0.0.1")
-        self.assertLessEqual(len(commands.splitlines()), 12)
+        blocks = [block.replace("HEAD", "127.0.0.1") for block in re.findall(r"```\n(.*?)```", part, re.S)]
+        self.assertEqual(len(blocks), 3)
+        counted = re.sub(r"<<END\n.*?\nEND\n", "\n", "".join(blocks[:2]), flags=re.S)
+        self.assertLessEqual(len(counted.splitlines()), 10, counted)
+        commands = "\n".join(blocks[:2])
         systemctl = self.root / "usr" / "local" / "bin" / "systemctl"
         systemctl.write_text(SYSTEMCTL, encoding="utf-8")
         systemctl.chmod(0o755)
@@ -174,13 +178,31 @@ class Installed(unittest.TestCase):
             "hyperparameters:\n  x: {type: double, minval: 0, maxval: 1}\n"
             "searcher: {name: random, metric: loss, max_length: 1, max_trials: 3}\n", encoding="utf-8")
         # The commands follow a service's start at once; a person takes longer than the daemon.
-        commands = commands.replace("systemctl restart hpsearchd\n", "systemctl restart hpsearchd\n"
-            "n=0; until [ -S /var/lib/hpsearch/api.sock ]; do n=$((n + 1)); [ $n -lt 600 ] || { cat /tmp/hpsearchd.log; exit 1; }; sleep 0.1; done\n")
+        commands = commands.replace("systemctl restart hpsearchd prometheus\n", "systemctl restart hpsearchd prometheus\n"
+            "n=0; until [ -S /run/hpsearch/api.sock ]; do n=$((n + 1)); [ $n -lt 600 ] || { cat /tmp/hpsearchd.log; exit 1; }; sleep 0.1; done\n")
         said = self.run_in(
-            f"rm -f /var/lib/hpsearch/api.sock; export PATH=/usr/local/bin:$PATH; cd /debs\n{commands}\n"
+            f"rm -rf /run/hpsearch /var/lib/hpsearch/api.sock; export PATH=/usr/local/bin:$PATH; cd /debs\n{commands}\n"
             "number=$(hpsearch submit submitted/search.yaml | sed -n 's/^experiment //p'); "
-            "timeout 120 hpsearch wait $number || { cat /tmp/hpsearchd.log /tmp/hpsearch-worker.log; hpsearch workers; exit 1; }; hpsearch show $number")
+            "timeout 120 hpsearch wait $number || { cat /tmp/hpsearchd.log /tmp/hpsearch-worker.log; hpsearch workers; exit 1; }; hpsearch show $number; "
+            # A client of another machine, which knows the certificate and has the token.
+            "print=$(python3 -c 'import hashlib, ssl; print(hashlib.sha256(ssl.PEM_cert_to_DER_cert(open(\"/var/lib/hpsearch/tls.crt\").read())).hexdigest())'); "
+            "hpsearch context add cluster https://127.0.0.1:8077 --fingerprint $print --token-file /root/laptop.token; hpsearch list; "
+            "n=0; until ls -d /var/lib/hpsearch-backups/hpsearch-*Z; do n=$((n + 1)); [ $n -lt 600 ] || { cat /tmp/hpsearchd.log; exit 1; }; sleep 0.1; done; "
+            f"{blocks[2].splitlines()[0]}; {blocks[2].splitlines()[1]} || true; "
+            "python3 -c 'import json, time, urllib.request\n"
+            "for _ in range(600):\n"
+            "    try:\n"
+            "        found = json.load(urllib.request.urlopen(\"http://127.0.0.1:9090/api/v1/targets\"))[\"data\"][\"activeTargets\"]\n"
+            "    except OSError:\n"
+            "        found = []\n"
+            "    if [one[\"health\"] for one in found] == [\"up\"]:\n"
+            "        break\n"
+            "    time.sleep(0.1)\n"
+            "print(\"prometheus:\", found[0][\"health\"], len(json.load(urllib.request.urlopen(\"http://127.0.0.1:9090/api/v1/rules\"))[\"data\"][\"groups\"]))'")
         self.assertIn("COMPLETED", said)
+        self.assertIn("cluster", said.split("COMPLETED")[1])
+        self.assertIn("prometheus: up 1", said)
+        self.assertNotRegex(said, r"(?m)^error\b")
 
     def daemon(self):
         """Starts the daemon in the background by the unit's command."""
