@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/store/sqlite_store.hpp"
+#include "daemon/store/tools/closed_store.hpp"
 #include "hpsearch/engine/experiment/numbering.hpp"
 #include "scratch.hpp"
 
