@@ -50,7 +50,7 @@ Error unacceptable(const std::string& why) {
   return {Errc::bad_request, "the ID token " + why};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return '"' + foreign_text(text) + '"';
 }
 
@@ -75,7 +75,7 @@ Result<Header> read_header(const std::string& token) {
                                   [name](const Algorithm& one) { return one.name == name; });
   if (found == algorithms.end()) {
     return unacceptable(
-        "is signed by " + quoted(name) +
+        "is signed by " + in_quotes(name) +
         "; only RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384 and ES512 are accepted");
   }
   if (header->as_map()->contains("crit")) {
@@ -197,7 +197,7 @@ Result<Value> signed_claims(const std::string& token, const Value& keys) {
     const auto claims = proto::parse_json(*payload);
     return claims && claims->as_map() != nullptr ? claims : unacceptable("has no claims");
   }
-  const std::string of_key = header->key_id.empty() ? "" : " " + quoted(header->key_id);
+  const std::string of_key = header->key_id.empty() ? "" : " " + in_quotes(header->key_id);
   return Error{Errc::not_found, has_fitting
                                     ? "the signature of the ID token is wrong for the provider's key" + of_key
                                     : "the ID token is signed with the key" + of_key +
@@ -206,15 +206,15 @@ Result<Value> signed_claims(const std::string& token, const Value& keys) {
 
 Status check_claims(const Value& claims, const ExpectedClaims& expected, Instant now) {
   if (text_of(claims, "iss") != expected.issuer) {
-    return unacceptable("is from " + quoted(text_of(claims, "iss")) + ", not from " +
-                        quoted(expected.issuer));
+    return unacceptable("is from " + in_quotes(text_of(claims, "iss")) + ", not from " +
+                        in_quotes(expected.issuer));
   }
   if (!is_for_client(claims, expected.client_id)) {
     const Value* audience = claims.as_map()->find("aud");
     return unacceptable(
         "is for another audience (" +
         (audience == nullptr ? std::string("none") : foreign_text(engine::compact_json(*audience))) +
-        "), not for the client " + quoted(expected.client_id));
+        "), not for the client " + in_quotes(expected.client_id));
   }
   if (text_of(claims, "nonce") != expected.nonce) {
     return unacceptable("belongs to another sign-in (nonce)");
