@@ -38,7 +38,7 @@ inline constexpr std::tuple top_fields{
     Field{"workers", &ExperimentConfig::workers,
           kind::OneOf<TrialWorkers, 2>{
               {{{"cluster", TrialWorkers::cluster}, {"external", TrialWorkers::external}}}},
-          "who runs the trials; `external`: programs of yours, which [ask for trials](ask-tell.md)"},
+          "who runs the trials; `external`: programs of yours, which [ask for trials](python/ask-tell.md)"},
     Field{"progress_timeout", &ExperimentConfig::progress_timeout, kind::Time{},
           "how long a running program may report nothing before it is ended as failed", "no limit"},
 };
