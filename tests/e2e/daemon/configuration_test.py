@@ -73,7 +73,7 @@ class Configuration(harness.Case):
         hang_up()
         self.wait_for_words(cluster.daemon, 'the configuration was read again: workers.lost_after is "90", log.level is "debug"',
                             "these options were changed and stay as they were until a restart: http.listen, limits.context")
-        self.assertEqual(json.loads((cluster.state / "daemon.json").read_text())["http"], "")
+        self.assertNotIn("http", json.loads((cluster.state / "daemon.json").read_text()))
         file.write_text("workers: {lost_after: soon}\n")
         hang_up()
         self.wait_for_words(cluster.daemon, f"the configuration stays as it was: {file}:1: workers.lost_after: is \"soon\"")
