@@ -116,7 +116,7 @@ def measured():
 def row_of(library, lines, names, defaults):
     version, sampler, stopping = defaults
     program = program_of(library)
-    return (f"| {library} {version} | [{program.name}](../{program.relative_to(ROOT)}) | {lines} | {names} | {sampler} | {stopping} |\n")
+    return (f"| {library} {version} | [{program.name}](../../{program.relative_to(ROOT)}) | {lines} | {names} | {sampler} | {stopping} |\n")
 
 
 def defaults_of(page):

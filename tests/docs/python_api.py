@@ -21,13 +21,13 @@ HEAD = """# Python API
 All public names of the package `hpsearch`, with units, ranges and exceptions. [Python](python.md) has examples. The text is
 that of the docstrings, which `help(hpsearch.tune)` shows too; `python3 tests/docs/python_api.py --write` writes this page.
 
-Programs use the module `hpsearch.wandb` by the names of W&B ([importing](importing.md#programs-of-wb-sweeps)), and the
+Programs use the module `hpsearch.wandb` by the names of W&B ([importing](../importing.md#programs-of-wb-sweeps)), and the
 Hydra sweeper by keys of Hydra ([Hydra](hydra.md)).
 
 Every call to a daemon can raise a [`Problem`](#exceptions): `Unreachable` if no daemon answers, `AccessDenied` if the token
 or its role doesn't suffice. Times are seconds. Steps and lengths are whole numbers, in the unit of the experiment.
 
-A `Distribution` is the dict of a hyperparameter, as in the [experiment file](experiment-file.md#hyperparameters). A `Length`
+A `Distribution` is the dict of a hyperparameter, as in the [experiment file](../experiment-file.md#hyperparameters). A `Length`
 is a number, or a dict of a unit and a number: `{"epochs": 27}`. A `Config` is the path of an experiment file, its text, or
 its content as a dict.
 """

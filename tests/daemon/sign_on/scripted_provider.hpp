@@ -102,16 +102,16 @@ class ScriptedProvider {
       return engine::Error{engine::Errc::unavailable, fails_with};
     }
     EXPECT_EQ(request.url.address, "https://login.example.org:443");
-    authorization.clear();
-    for (const auto& [name, value] : request.headers) {
-      authorization = name == "Authorization" ? value : authorization;
-    }
     if (request.url.target == "/.well-known/openid-configuration") {
       return with(200, description());
     }
     if (request.url.target == "/keys") {
       ++keys_asked;
       return with(200, published_);
+    }
+    authorization.clear();
+    for (const auto& [name, value] : request.headers) {
+      authorization = name == "Authorization" ? value : authorization;
     }
     if (request.url.target == "/userinfo") {
       return with(200, engine::Value(claims_of_userinfo));

@@ -17,7 +17,6 @@ class DescribedOptions : public testing::Test {
  protected:
   DescribedOptions() {
     app_.set_help_flag("");
-    app_.footer("Exit codes: 0 success.");
     app_.add_option("-o,--output", word_, "table or json")->check(CLI::IsMember({"table", "json"}));
     app_.add_option("--secret", word_, "A hidden option")->group("");
     CLI::App& look = *app_.add_subcommand("look", "Look at one");
@@ -28,6 +27,7 @@ class DescribedOptions : public testing::Test {
     CLI::Option* all = look.add_flag("--all-keys", flag_, "With all keys");
     keys.add_flag("--no-keys", flag_, "Without keys")->excludes(all);
     app_.add_subcommand("hidden", "A hidden command")->group("");
+    app_.footer("Exit codes: 0 success.");  // A command made after it would have it, too.
   }
 
   CLI::App app_{"A program.", "program"};

@@ -38,7 +38,7 @@ Result<struct stat> look_at(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) {
     Error error = system_error("cannot look at " + path);
-    error.code = errno == ENOENT ? Errc::not_found : error.code;
+    error.code = errno == ENOENT || errno == ENOTDIR ? Errc::not_found : error.code;
     return error;
   }
   return found;
@@ -91,7 +91,7 @@ class KernelFiles final : public FileSystem {
     struct stat found {};
     if (!file || ::fstat(file.get(), &found) != 0) {
       Error error = system_error("cannot read " + path);
-      error.code = errno == ENOENT ? Errc::not_found : error.code;
+      error.code = errno == ENOENT || errno == ENOTDIR ? Errc::not_found : error.code;
       return error;
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(found.st_size));

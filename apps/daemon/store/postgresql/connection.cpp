@@ -197,13 +197,14 @@ Status Connection::connect() {
 /// The error of a statement. A connection that is of no more use is closed.
 Error Connection::problem(const pg_result* result) {
   const std::string state = pq().state(result);
-  const bool lost = !pq().is_connected(connection_.get()) || ends(state);
+  // An error without SQLSTATE is libpq's own. After a failed write it still calls the connection a good one.
+  const bool lost = state.empty() || !pq().is_connected(connection_.get()) || ends(state);
   const std::string message = pq().message(result);
   const std::string why = one_line(message.empty() ? pq().message(connection_.get()) : message);
   if (lost) {
     close();
   }
-  return Error{lost || state.empty() ? Errc::unavailable : code_of(state), url() + ": " + why};
+  return Error{lost ? Errc::unavailable : code_of(state), url() + ": " + why};
 }
 
 Result<std::string> Connection::prepare(const std::string& sql, const Parameters& parameters) {

@@ -102,7 +102,8 @@ inline constexpr std::tuple environment_fields{
     Field{"preload", &Environment::preload,
           kind::RuledTexts{{is_module_name, "a list of modules of Python, as [torch]", "list of names",
                             "^[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)*$"}},
-          "modules that a worker imports [ahead of a trial](python/python.md#slow-imports); only for functions of "
+          "modules that a worker imports [ahead of a trial](python/python.md#slow-imports); only for "
+          "functions of "
           "`hpsearch.tune`"},
     Field{"requirements", &Environment::requirements, kind::Word<2>{{"install", "ignore"}},
           "[whether](job-contract.md#context) the context's `requirements.txt` is installed before a trial "
