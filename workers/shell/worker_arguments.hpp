@@ -15,8 +15,8 @@
 
 namespace hpsearch::workers {
 
-/// What hpsearch-worker was given: by flags, variables and configuration files, and words that only a command
-/// line has.
+/// The settings of hpsearch-worker: by flags, variables and configuration files, and words that only a
+/// command line has.
 struct Arguments {
   bool joins = false;
   std::string invite;     ///< For join: INVITE, @FILE, "-" or "".

@@ -60,7 +60,7 @@ bool takes_a_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
-/// What the words in front of the last one mean.
+/// The meaning of the words in front of the last one.
 struct Given {
   const CLI::App* command;
   std::vector<std::string> arguments = {};

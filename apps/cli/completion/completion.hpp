@@ -36,7 +36,7 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-/// What may stand at the place of the last of some words.
+/// The words that may stand at the place of the last one.
 struct Completion {
   std::vector<Candidate> candidates;  ///< Commands, options and words that an option allows.
   Values values = Values::none;       ///< What else may stand there.

@@ -14,7 +14,7 @@ enum class Verdict : std::uint8_t { good, skipped, warning, error };
 
 [[nodiscard]] std::string_view name_of(Verdict verdict) noexcept;
 
-/// What a check found: a sentence without its full stop, and for a problem what to do about it.
+/// The finding of a check: a sentence without its full stop, and for a problem what to do about it.
 struct Finding {
   Verdict verdict = Verdict::good;
   std::string finding;

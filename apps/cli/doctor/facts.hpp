@@ -13,8 +13,8 @@
 
 namespace hpsearch::cli {
 
-// What the checks of `hpsearch doctor` judge. An empty optional was not found out. No field holds a secret:
-// the report and its sentences are made of these.
+// The facts that the checks of `hpsearch doctor` judge. An empty optional was not found out. No field holds a
+// secret: the report and its sentences are made of these.
 
 /// A file or a directory, and who may do what.
 struct SeenFile {

@@ -58,7 +58,7 @@ struct Caller {
 /// members of some groups have the role of their group (Rules::groups), others are refused. Over TCP the
 /// caller shows a token (Authorization: Bearer), or the session of a browser that has signed in: its cookie
 /// together with its page key (SessionSecrets). A proxy that signs people in names them in a header
-/// (Rules::proxy); that header is refused from anybody else. A wrong token is answered with 401, and after
+/// (Rules::proxy); that header is refused from all others. A wrong token is answered with 401, and after
 /// five of them in a minute with 429; a right token is accepted even then, so that one client can't lock
 /// others out. A wrong or ended session counts as none. Threads: one. Cost: one SHA-256 and one comparison
 /// with each token.

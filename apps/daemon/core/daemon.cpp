@@ -303,7 +303,7 @@ class Daemon {
       if (!options_.standby) {
         service_.starting("waits for the store", longest_without_progress);
       } else if (is_new) {
-        service_.ready("standby: " + why);  // What waits for days has started, for those who started it.
+        service_.ready("standby: " + why);  // It may wait for days; its manager must not time it out.
       }
     });
     if (!store) {

@@ -18,7 +18,7 @@ inline constexpr engine::Duration clock_leeway = engine::Duration::seconds(60);
 [[nodiscard]] engine::Result<engine::Value> signed_claims(const std::string& token,
                                                           const engine::Value& keys);
 
-/// What the claims of an ID token have to say.
+/// The claims that an ID token must have.
 struct ExpectedClaims {
   std::string issuer;
   std::string client_id;

@@ -50,7 +50,7 @@ class Provider {
   /// unavailable: the provider can't be reached, or answers what is not allowed.
   [[nodiscard]] engine::Result<Begun> begin(engine::Instant now);
 
-  /// What the browser brings back.
+  /// The values that the browser brings back.
   struct Answer {
     std::string state;
     std::string code;

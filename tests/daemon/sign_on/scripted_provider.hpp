@@ -71,7 +71,7 @@ class ScriptedProvider {
   std::string token_error;  ///< "" = it gives tokens.
   std::int64_t now = noon;
 
-  // What it was asked.
+  // The requests that it got.
   std::string nonce;
   std::string challenge;
   std::map<std::string, std::string> form;

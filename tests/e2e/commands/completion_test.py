@@ -31,7 +31,7 @@ class CompletionTest(harness.Case):
         self.run_cli("workspace", "create", "oceanography", "--server", self.cluster.server)
         (self.folder / "plankton.yaml").write_text("{}")
         (self.folder / "reef").mkdir()
-        # What a shell runs in the end is written down instead, an argument a line.
+        # The command that a shell runs in the end is written down instead, an argument a line.
         self.record = self.folder / "record"
         self.record.touch()
         bin_directory = self.folder / "bin"

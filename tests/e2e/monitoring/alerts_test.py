@@ -122,7 +122,7 @@ class Alerts(harness.Case):
             self.assertNotIn(None, answers, panel["title"])
             if not any(answer["result"] for answer in answers):
                 empty.add(panel["title"])
-        # What a search has while it runs is in the past now.
+        # Values that a search has only while it runs are in the past now.
         during = {"Progress of experiments", "Waiting trials", "Slots of owners"}
         for panel in prometheus.panels():
             if panel["title"] in empty & during:

@@ -104,7 +104,7 @@ class PostgresqlStore(harness.Case):
         experiment = cluster.submit(harness.experiment(self.ledger_path, {"name": "random", "max_trials": 2, "max_length": 60},
                                                        fake={"STEP_SECONDS": 0.2}, max_restarts=0))
         harness.wait_for(lambda: len({line["trial"] for line in self.ledger.of("step")}) == 2, "two trainings to run")
-        # What a standby needs of the state directory. Its address is that of the first daemon, as behind a name that moves.
+        # The files of the state directory that a standby needs. Its address is that of the first daemon, as behind a name that moves.
         second = self.folder / "second"
         second.mkdir(mode=0o700)
         shutil.copy(cluster.state / "secrets.key", second)

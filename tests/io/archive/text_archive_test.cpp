@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-/// What other programs find in it.
+/// The contents, as other programs read them.
 Texts unpacked(const std::string& packed) {
   Texts texts;
   archive* reader = archive_read_new();

@@ -74,7 +74,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-/// What a caller can do about an error, by its SQLSTATE.
+/// The code of an error, which says what its caller can do, by its SQLSTATE.
 Errc code_of(std::string_view state) {
   for (const std::string_view later : {"08", "53", "57P", "57014", "55P03", "40", "25006"}) {
     if (state.starts_with(later)) {

@@ -29,7 +29,7 @@ class DatabaseUrl {
   std::string text_;
 };
 
-/// What is wrong with the text of an address that has a password; "" if it has none. Needs no libpq, and
+/// The problem of an address that has a password; "" if it has none. Needs no libpq, and
 /// finds no password whose option has an encoded name, which read() finds.
 [[nodiscard]] std::string password_problem(std::string_view url);
 

@@ -25,7 +25,7 @@ struct Take {
   std::function<std::string(const std::string& text)> store{};
 };
 
-/// What a text must be instead; "" = it is right.
+/// The text that is needed instead, in words; "" = it is right.
 using Check = std::function<std::string(const std::string& text)>;
 
 [[nodiscard]] Take text_in(std::string& place, Check check = {});

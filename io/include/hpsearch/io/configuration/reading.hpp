@@ -14,7 +14,7 @@
 
 namespace hpsearch::configuration {
 
-/// What a command line says of the options.
+/// The options that a command line sets.
 struct CommandLine {
   enum class Wish : std::uint8_t {
     run,
@@ -88,7 +88,7 @@ struct Reading {
 [[nodiscard]] std::vector<std::string> differences(const Program& program, const Values& before,
                                                    const Values& after);
 
-/// What a second reading changes in a running program.
+/// The changes that a second reading makes to a running program.
 struct Reread {
   Values values;                          ///< Those that count from now on.
   std::vector<std::string> changed;       ///< Keys whose new values count.

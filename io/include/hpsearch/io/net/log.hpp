@@ -22,7 +22,7 @@ bool set_log_format(std::string_view name) noexcept;
 
 /// One line on stderr. Safe from any thread.
 ///
-/// Of equal lines, the first ones in a minute are written; the others are counted, and when the minute is
+/// The first ones of equal lines in a minute are written; the others are counted, and when the minute is
 /// over, one line says how often they came.
 void log(Level level, std::string_view message) noexcept;
 
