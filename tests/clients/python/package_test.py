@@ -43,7 +43,8 @@ class PackageTest(unittest.TestCase):
             metadata = next(wheel.read(name).decode() for name in names if name.endswith("METADATA"))
         for name in ("hpsearch/__init__.py", "hpsearch/py.typed", "hpsearch/callbacks/xgboost.py", "hpsearch/wandb.py",
                      "hpsearch/run_function.py", "hpsearch/_client/client.py", "hpsearch/aio.py",
-                     "hpsearch/mirrors/mlflow.py", "hpsearch/sklearn/_folds.py",
+                     "hpsearch/mcp/SKILL.md", "hpsearch/mcp/api.json", "hpsearch/mcp/server.py", "hpsearch/mirrors/mlflow.py",
+                     "hpsearch/sklearn/_folds.py",
                      "hpsearch/stand_in/wandb/__init__.py"):
             self.assertIn(name, names)
         self.assertIn("Requires-Python: >=3.8", metadata)
