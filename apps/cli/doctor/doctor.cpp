@@ -16,6 +16,7 @@
 #include "cli/render/table.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "hpsearch/proto/sentences/words.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -104,12 +105,11 @@ void print_findings(const std::vector<CheckedFinding>& findings, bool all, const
       }
     }
   }
-  const auto count = [&counts](Verdict verdict) {
-    return std::to_string(counts[static_cast<std::size_t>(verdict)]);
-  };
-  output.print(std::to_string(findings.size()) + " checks: " + count(Verdict::good) + " ok, " +
-               count(Verdict::skipped) + " skipped, " + count(Verdict::warning) + " warnings, " +
-               count(Verdict::error) + " errors\n");
+  const auto count = [&counts](Verdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
+  output.print(sentences::counted(findings.size(), "check") + ": " + std::to_string(count(Verdict::good)) +
+               " ok, " + std::to_string(count(Verdict::skipped)) + " skipped, " +
+               sentences::counted(count(Verdict::warning), "warning") + ", " +
+               sentences::counted(count(Verdict::error), "error") + "\n");
 }
 
 int list_checks(const Output& output) {
