@@ -140,6 +140,8 @@ template const StructFields& fields_of<SearcherList>();
 template const StructFields& fields_of<Version>();
 template const StructFields& fields_of<Storage>();
 template const StructFields& fields_of<Status>();
+template const StructFields& fields_of<ConfiguredOption>();
+template const StructFields& fields_of<Configuration>();
 template const StructFields& fields_of<Event>();
 template const StructFields& fields_of<EventPage>();
 template const StructFields& fields_of<ApiDescription>();

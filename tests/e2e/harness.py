@@ -31,6 +31,7 @@ PORTS = random.SystemRandom()  # Tests run beside each other: E2E_SEED must not 
 # Tests that run beside each other don't wait for each other's slots, and read no configuration of this machine.
 PLACES = {"HPSEARCH_SLOT_TABLE": tempfile.mkdtemp(prefix="hpsearch-slots-"),
           "CONFIGURATION_DIRECTORY": tempfile.mkdtemp(prefix="hpsearch-config-")}
+os.chmod(PLACES["CONFIGURATION_DIRECTORY"], 0o755)  # Some programs run as other users.
 os.environ |= PLACES
 for place in PLACES.values():
     atexit.register(shutil.rmtree, place, ignore_errors=True)

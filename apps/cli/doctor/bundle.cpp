@@ -127,8 +127,8 @@ std::vector<std::pair<std::string, std::string>> bundle_of(const Facts& facts,
   add("findings.json", engine::compact_json(value_of(findings)) + "\n");
   add("versions.txt", versions_of(facts));
   add("mounts.txt", text_of("/proc/self/mountinfo"));
-  if (facts.daemon && facts.daemon->arguments) {
-    add("configuration.txt", *facts.daemon->arguments + "\n");
+  if (facts.daemon && facts.daemon->configuration) {
+    add("configuration.json", engine::compact_json(proto::encode_value(*facts.daemon->configuration)) + "\n");
   }
   if (sources.daemon) {
     if (const auto status = sources.daemon->get("/api/v1/status")) {

@@ -130,27 +130,29 @@ Finding loop_lag(const Facts& facts) {
   });
 }
 
-/// Whether the option is among the daemon's arguments.
-Finding open_option(const Facts& facts, const char* option, const char* meaning, const char* remedy) {
+/// An option that lets others in is off.
+Finding open_option(const Facts& facts, const char* key, const char* meaning, const char* remedy) {
   return if_it_answers(facts, [&](const DaemonFacts& daemon) {
-    if (!daemon.arguments) {
-      return skipped("the daemon runs on another machine");
+    if (!daemon.configuration) {
+      return skipped("this user may not read the daemon's configuration");
     }
-    return (" " + *daemon.arguments + " ").find(std::string(" ") + option + " ") == std::string::npos
-               ? good(std::string(option) + " is off")
-               : warning(std::string(option) + " is on: " + meaning, remedy);
+    const api::ConfiguredOption* option = option_in(*daemon.configuration, key);
+    return option == nullptr || option->values != std::vector<std::string>{"true"}
+               ? good(std::string(key) + " is off")
+               : warning(std::string(key) + " is on (" + option->from + "): " + meaning, remedy);
   });
 }
 
 Finding http_open(const Facts& facts) {
-  return open_option(facts, "--http-open", "everyone on its machine may do everything",
-                     "start it without --http-open, and give users tokens (hpsearch token create)");
+  return open_option(
+      facts, "http.open", "everyone on its machine may do everything",
+      "start it without http.open (--http-open), and give users tokens (hpsearch token create)");
 }
 
 Finding workers_open(const Facts& facts) {
-  return open_option(
-      facts, "--workers-open", "everyone who reaches the port may run a worker",
-      "start it without --workers-open, and let workers join with an invite (hpsearch worker invite)");
+  return open_option(facts, "workers.open", "everyone who reaches the port may run a worker",
+                     "start it without workers.open (--workers-open), and let workers join with an invite "
+                     "(hpsearch worker invite)");
 }
 
 Finding tokens(const Facts& facts) {
@@ -401,9 +403,9 @@ constexpr Check checks[] = {
     {"daemon-clock", Part::daemon, "Its clock and this machine's agree within 30 s.", clock_of_daemon},
     {"commit-time", Part::daemon, "99 of 100 commits take at most 250 ms.", commit_time},
     {"loop-lag", Part::daemon, "99 of 100 timers of its loop are late by at most 250 ms.", loop_lag},
-    {"http-open", Part::daemon, "`--http-open` is off.", http_open},
+    {"http-open", Part::daemon, "`http.open` is off.", http_open},
     {"workers-open", Part::daemon,
-     "`--workers-open` is off: workers need a key, and connections are encrypted.", workers_open},
+     "`workers.open` is off: workers need a key, and connections are encrypted.", workers_open},
     {"tokens", Part::daemon, "All tokens expire.", tokens},
     {"token-expiry", Part::daemon, "No token expires within 7 days.", token_expiry},
     {"worker-keys", Part::daemon, "Each allowed key belongs to a worker that the daemon knows.",
@@ -427,6 +429,12 @@ constexpr Check checks[] = {
 };
 
 }  // namespace
+
+const api::ConfiguredOption* option_in(const api::Configuration& configuration, std::string_view key) {
+  const auto found = std::find_if(configuration.options.begin(), configuration.options.end(),
+                                  [key](const api::ConfiguredOption& one) { return one.key == key; });
+  return found == configuration.options.end() ? nullptr : &*found;
+}
 
 std::span<const Check> daemon_checks() {
   return checks;

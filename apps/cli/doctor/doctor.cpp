@@ -65,10 +65,12 @@ Facts observe(const DoctorOptions& options, const Outcome<Client>& daemon) {
     facts.daemon = observe_daemon(daemon);
   }
   if (const auto directory = has_daemon ? state_directory_of(options, facts) : std::nullopt) {
-    const auto root = facts.daemon && facts.daemon->arguments
-                          ? option_in(*facts.daemon->arguments, "--checkpoint-root")
-                          : std::nullopt;
-    facts.state = observe_state(*directory, root);
+    const api::ConfiguredOption* root = facts.daemon && facts.daemon->configuration
+                                            ? option_in(*facts.daemon->configuration, "checkpoints.root")
+                                            : nullptr;
+    facts.state = observe_state(*directory, root == nullptr || root->values.empty()
+                                                ? std::nullopt
+                                                : std::optional(root->values.front()));
   }
   facts.machine = machine.get();
   if (options.worker) {

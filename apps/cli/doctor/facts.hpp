@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hpsearch/proto/api/access.hpp"
@@ -81,12 +82,16 @@ struct DaemonFacts {
   api::Status status;
   std::vector<std::string> not_ready;     ///< Why it takes no work.
   std::map<std::string, double> metrics;  ///< Each sample by its name and labels, as they are written.
-  std::optional<std::string> arguments;   ///< Arguments of its process, if that is on this machine.
+  std::optional<api::Configuration> configuration;  ///< Null: this user may not read it.
   std::vector<api::Worker> workers;
   std::vector<api::Queue> queues;
   std::map<std::string, std::optional<api::QueueCheck>> queue_checks;  ///< Null: no answer in time.
   std::optional<std::vector<api::Token>> tokens;                       ///< Null: this user may not list them.
 };
+
+/// Null: the option was not set.
+[[nodiscard]] const api::ConfiguredOption* option_in(const api::Configuration& configuration,
+                                                     std::string_view key);
 
 /// This machine as one that runs a worker.
 struct WorkerFacts {

@@ -27,9 +27,6 @@ namespace hpsearch::cli {
 
 [[nodiscard]] WorkerFacts observe_worker();
 
-/// The value of an option among arguments with blanks between them.
-[[nodiscard]] std::optional<std::string> option_in(const std::string& arguments, std::string_view option);
-
 /// Whether a line of a unit has a --server-key with a % that systemd replaces.
 [[nodiscard]] bool has_percent_in_key(std::string_view line);
 

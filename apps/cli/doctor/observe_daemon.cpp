@@ -18,20 +18,6 @@ constexpr std::chrono::seconds patience_for_queues{3};
 constexpr std::uint64_t most_metrics = std::uint64_t{16} << 20U;
 constexpr std::size_t most_queues = 8;
 
-/// The arguments of the daemon's process, if it is on this machine and this user may read them.
-std::optional<std::string> arguments_of(const DaemonFacts& facts) {
-  if (!facts.address.starts_with("unix://")) {
-    return std::nullopt;
-  }
-  const std::filesystem::path process = "/proc/" + std::to_string(facts.status.pid);
-  std::string words = text_of(process / "cmdline");
-  if (!text_of(process / "comm").starts_with("hpsearch") || words.empty()) {
-    return std::nullopt;
-  }
-  std::replace(words.begin(), words.end(), '\0', ' ');
-  return words;
-}
-
 /// Asks about all queues at the same time; those without an answer in time are null.
 std::map<std::string, std::optional<api::QueueCheck>> checks_of(const Client& client,
                                                                 const std::vector<api::Queue>& queues) {
@@ -58,19 +44,6 @@ std::map<std::string, std::optional<api::QueueCheck>> checks_of(const Client& cl
 
 }  // namespace
 
-std::optional<std::string> option_in(const std::string& arguments, std::string_view option) {
-  const std::string padded = " " + arguments + " ";
-  for (const char behind : {' ', '='}) {
-    const std::string name = " " + std::string(option) + behind;
-    const std::size_t at = padded.find(name);
-    if (at != std::string::npos) {
-      const std::size_t begin = at + name.size();
-      return padded.substr(begin, padded.find(' ', begin) - begin);
-    }
-  }
-  return std::nullopt;
-}
-
 DaemonFacts observe_daemon(const Outcome<Client>& daemon) {
   DaemonFacts facts;
   if (!daemon) {
@@ -86,13 +59,14 @@ DaemonFacts observe_daemon(const Outcome<Client>& daemon) {
     return facts;
   }
   facts.status = *std::move(status);
-  facts.arguments = arguments_of(facts);
   // At the same time: a busy daemon may need the whole time for each.
   const auto begin = [&client](auto ask) { return std::async(std::launch::async, ask, std::cref(client)); };
   auto ready = begin([](const Client& from) { return from.get("/readyz"); });
   auto metrics = begin([](const Client& from) { return from.get_bytes("/metrics", 0, most_metrics); });
   auto workers = begin(
       [](const Client& from) { return every_entry(from, "/api/v1/workers", &api::WorkerPage::workers); });
+  auto configuration = begin(
+      [](const Client& from) { return read_as<api::Configuration>(from.get("/api/v1/configuration")); });
   auto tokens = begin([](const Client& from) { return read_as<api::TokenList>(from.get("/api/v1/tokens")); });
   if (auto queues = read_as<api::QueueList>(client.get(queue_target()))) {
     facts.queues = std::move(queues->queues);
@@ -106,6 +80,9 @@ DaemonFacts observe_daemon(const Outcome<Client>& daemon) {
   }
   if (auto all = workers.get()) {
     facts.workers = *std::move(all);
+  }
+  if (auto options = configuration.get()) {
+    facts.configuration = *std::move(options);
   }
   if (auto list = tokens.get()) {
     facts.tokens = std::move(list->tokens);

@@ -649,6 +649,7 @@ class Daemon {
                             .advertised = options_.advertise,
                             .allocator = &*allocator_,
                             .pages = &pages_,
+                            .configuration = [this] { return options_.given; },
                             .open_http_port = [this] { return open_http_port(); },
                             .is_ending = [this] { return static_cast<bool>(draining_); },
                             .named_experiments = options_.metrics_per_experiment,

@@ -16,6 +16,7 @@
 #include "daemon/core/runtime.hpp"
 #include "daemon/pages/pages.hpp"
 #include "daemon/sessions/worker_sessions.hpp"
+#include "hpsearch/io/configuration/reading.hpp"
 #include "hpsearch/io/http/http.hpp"
 #include "hpsearch/io/net/background.hpp"
 #include "hpsearch/io/net/loop_lag.hpp"
@@ -58,6 +59,8 @@ struct AboutDaemon {
   std::string advertised{};               ///< Address for workers of others, if an operator has set one.
   Allocator* allocator = nullptr;         ///< Null: the daemon asks no other scheduler for allocations.
   const Pages* pages = nullptr;           ///< Null: the files embedded in the program.
+  /// The options that count now; not set: none is shown.
+  std::function<configuration::Values()> configuration{};
   /// Opens a TCP port of this machine for browsers, unless clients have one; returns its address. Not set:
   /// not possible.
   std::function<engine::Result<std::string>()> open_http_port{};

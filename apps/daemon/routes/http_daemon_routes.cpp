@@ -82,6 +82,16 @@ void status(RequestContext& context, Call call) {
   }
 }
 
+void configured_options(RequestContext& context, Call call) {
+  api::Configuration answer;
+  if (context.about.configuration) {
+    for (const auto& [key, given] : context.about.configuration()) {
+      answer.options.push_back({key, given.texts, configuration::text_of(given.place)});
+    }
+  }
+  call.reply(with(200, answer));
+}
+
 void back_up(RequestContext& context, Call call) {
   if (context.about.backups == nullptr) {
     call.reply(failure(Error{
@@ -228,6 +238,12 @@ constexpr Route daemon_table[] = {
      Role::viewer,
      &status,
      {"status", "daemon", "The state of the daemon", api::schema_of<api::Status>}},
+    {"GET",
+     "/api/v1/configuration",
+     Role::admin,
+     &configured_options,
+     {"configuration", "daemon", "The options of the daemon that were set, and what has set them",
+      api::schema_of<api::Configuration>}},
     {"GET",
      "/api/v1/events",
      Role::viewer,

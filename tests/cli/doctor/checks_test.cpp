@@ -71,7 +71,7 @@ Facts healthy() {
                     {"hpsearch_event_loop_lag_seconds_bucket{le=\"0.01\"}", 100},
                     {"hpsearch_event_loop_lag_seconds_bucket{le=\"+Inf\"}", 100},
                     {"hpsearch_backup_age_seconds", 3'600}};
-  daemon.arguments = "/usr/bin/hpsearchd --state-dir /var/lib/hpsearch ";
+  daemon.configuration = api::Configuration{{{"state.directory", {"/var/lib/hpsearch"}, "--state-dir"}}};
   daemon.workers = {healthy_worker()};
   api::Queue queue;
   queue.name = "gpu";
@@ -208,10 +208,14 @@ const Problem problems[] = {
      [](Facts& facts) { facts.daemon->metrics["hpsearch_store_commit_seconds_bucket{le=\"0.01\"}"] = 90; }},
     {"loop-lag", Verdict::warning, "late",
      [](Facts& facts) { facts.daemon->metrics["hpsearch_event_loop_lag_seconds_bucket{le=\"0.01\"}"] = 90; }},
-    {"http-open", Verdict::warning, "--http-open is on",
-     [](Facts& facts) { facts.daemon->arguments = "hpsearchd --http-open "; }},
-    {"workers-open", Verdict::warning, "--workers-open is on",
-     [](Facts& facts) { facts.daemon->arguments = "hpsearchd --workers-open --http x "; }},
+    {"http-open", Verdict::warning, "http.open is on (/etc/hpsearch/hpsearchd.yaml:3)",
+     [](Facts& facts) {
+       facts.daemon->configuration->options = {{"http.open", {"true"}, "/etc/hpsearch/hpsearchd.yaml:3"}};
+     }},
+    {"workers-open", Verdict::warning, "workers.open is on (--workers-open)",
+     [](Facts& facts) {
+       facts.daemon->configuration->options = {{"workers.open", {"true"}, "--workers-open"}};
+     }},
     {"tokens", Verdict::warning, "ci", [](Facts& facts) { facts.daemon->tokens->front().expires.reset(); }},
     {"token-expiry", Verdict::warning, "ci",
      [](Facts& facts) { facts.daemon->tokens->front().expires = 1'800'000'000 + 86'400.0; }},

@@ -13,11 +13,12 @@
 namespace hpsearch::cli {
 namespace {
 
-TEST(Observed, OptionIsFoundAmongArguments) {
-  const std::string arguments = "/usr/bin/hpsearchd --state-dir /a --checkpoint-root=/b --http-open ";
-  EXPECT_EQ(option_in(arguments, "--state-dir"), "/a");
-  EXPECT_EQ(option_in(arguments, "--checkpoint-root"), "/b");
-  EXPECT_EQ(option_in(arguments, "--state"), std::nullopt);
+TEST(Observed, OptionIsFoundByItsKey) {
+  const api::Configuration configuration{
+      {{"http.open", {"true"}, "--http-open"}, {"http.socket", {"/a"}, "x"}}};
+  ASSERT_NE(option_in(configuration, "http.socket"), nullptr);
+  EXPECT_EQ(option_in(configuration, "http.socket")->from, "x");
+  EXPECT_EQ(option_in(configuration, "http"), nullptr);
 }
 
 TEST(Observed, PercentInTheKeyOfAUnit) {

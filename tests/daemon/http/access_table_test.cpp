@@ -123,6 +123,7 @@ const Rights rights{
     {{"POST", "/api/v1/session/provider/answer"}, {Role::anyone, Elsewhere::served}},
     {{"POST", "/api/v1/session/code"}, {Role::viewer, Elsewhere::served}},
     {{"POST", "/api/v1/http-port"}, {Role::admin, Elsewhere::refused}},
+    {{"GET", "/api/v1/configuration"}, {Role::admin, Elsewhere::refused}},
     {{"GET", "/{page}"}, {Role::anyone, Elsewhere::served}},
     {{"HEAD", "/{page}"}, {Role::anyone, Elsewhere::served}},
     {{"GET", "/api/v1/queues"}, {Role::viewer, Elsewhere::served}},

@@ -86,7 +86,7 @@ class DoctorTest(harness.Case):
         log.write_text("".join(f"line {number}\n" for number in range(2500)) + f"the token {token} came\n" +
                        "connects to https://ann:canary-1@example.org/\npassword=canary-2\nAuthorization: Bearer canary-3\njoins with hpi_canary-5\n")
         bundle = self.folder / "report.tar.zst"
-        expected = {"findings.json", "versions.txt", "mounts.txt", "configuration.txt", "status.json", "metrics.txt", "store.txt",
+        expected = {"findings.json", "versions.txt", "mounts.txt", "configuration.json", "status.json", "metrics.txt", "store.txt",
                     "logs/1-daemon.txt"}
         def is_whole():
             bundle.unlink(missing_ok=True)
@@ -103,7 +103,7 @@ class DoctorTest(harness.Case):
         self.assertEqual((len(lines), lines[0], lines[1994]), (2000, "line 505", "line 2499"))
         self.assertIn("<masked>", files["logs/1-daemon.txt"])
         self.assertIn("glibc", files["versions.txt"])
-        self.assertIn("--workers-open", files["configuration.txt"])
+        self.assertIn({"key": "workers.open", "values": ["true"], "from": "--workers-open"}, json.loads(files["configuration.json"])["options"])
         self.assertIn("hpsearch_build_info", files["metrics.txt"])
         self.run_cli("doctor", "--state-dir", self.cluster.state, "--bundle", bundle, expect=4)
 

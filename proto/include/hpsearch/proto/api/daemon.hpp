@@ -146,6 +146,30 @@ struct Status {
   }
 };
 
+/// An option of the daemon that files, variables or flags set.
+struct ConfiguredOption {
+  static constexpr Schema schema{"ConfiguredOption", "An option of the daemon that was set."};
+  std::string key{};
+  std::vector<std::string> values{};
+  std::string from{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("key", self.key, "Key in configuration files, such as `http.listen`.");
+    fields("values", self.values, "Its value; lists have several or none. A switch has `true` or `false`.");
+    fields("from", self.from, "The file and line, the variable or the flag that has set it.");
+  }
+};
+
+struct Configuration {
+  static constexpr Schema schema{"Configuration",
+                                 "The options of the daemon that were set; all others have their defaults."};
+  std::vector<ConfiguredOption> options{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("options", self.options, "In the order of their keys.");
+  }
+};
+
 /// A stored event as proto::to_value() writes it.
 struct Event {
   static constexpr Schema schema{"Event", "A stored event."};
