@@ -47,6 +47,7 @@ Sections read_page() {
       heading.clear();
     } else if (line.starts_with("### ")) {
       heading = line.substr(4);
+      missing_column = -1;
       sections[heading];
     } else if (line.starts_with("|") && !heading.empty()) {
       const std::vector<std::string> cells = cells_of(line);
