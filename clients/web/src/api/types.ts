@@ -325,6 +325,20 @@ export interface components {
             /** @description Number of finite results at this length. */
             readonly results: number;
         };
+        /** @description The options of the daemon that were set; all others have their defaults. */
+        readonly Configuration: {
+            /** @description In the order of their keys. */
+            readonly options: readonly components["schemas"]["ConfiguredOption"][];
+        };
+        /** @description An option of the daemon that was set. */
+        readonly ConfiguredOption: {
+            /** @description The file and line, the variable or the flag that has set it. */
+            readonly from: string;
+            /** @description Key in configuration files, such as `http.listen`. */
+            readonly key: string;
+            /** @description Its value; lists have several or none. A switch has `true` or `false`. */
+            readonly values: readonly string[];
+        };
         /** @description A whole number from 0; text where it is above 9223372036854775807. */
         readonly Count: number | string;
         /** @description The experiment that was created. */
@@ -2208,6 +2222,8 @@ export type ColumnField = components['schemas']['ColumnField'];
 export type Columns = components['schemas']['Columns'];
 export type CommonFailure = components['schemas']['CommonFailure'];
 export type ComparedLength = components['schemas']['ComparedLength'];
+export type Configuration = components['schemas']['Configuration'];
+export type ConfiguredOption = components['schemas']['ConfiguredOption'];
 export type Count = components['schemas']['Count'];
 export type CreatedExperiment = components['schemas']['CreatedExperiment'];
 export type Curve = components['schemas']['Curve'];
