@@ -244,6 +244,12 @@ TEST(Options, PrintedConfigurationHasTheDefaultDirectory) {
       << printed;
 }
 
+TEST(Options, ScheduledBackupsOfADatabaseAreRefused) {
+  EXPECT_TRUE(std::holds_alternative<Exit>(read(
+      {"--state-dir=/x", "--backup-to=/b", "--backup-no-secrets", "--store=postgresql://me@db/hpsearch"})));
+  EXPECT_NE(problems.find("is for a store in a file"), std::string::npos) << problems;
+}
+
 TEST(Options, BackupsNeedAKeyFileOrTheWordThatTheyHaveNoSecrets) {
   EXPECT_TRUE(std::holds_alternative<Exit>(read({"--state-dir=/x", "--backup-to=/b"})));
   EXPECT_NE(problems.find("needs backup.key_file"), std::string::npos) << problems;
