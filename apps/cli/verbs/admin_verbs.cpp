@@ -398,7 +398,7 @@ void add_doctor(VerbBuilder& build) {
           ->check(not_empty());
   verb.add_option(
           "--log", given.logs,
-          "With --bundle: a log file, of which it has the last 2000 lines; can be repeated (default:\n"
+          "With --bundle: a log file, whose last 2000 lines go into the bundle; can be repeated (default:\n"
           "the journal of the services, or the logs of a run)")
       ->needs(bundle)
       ->allow_extra_args(false);

@@ -35,7 +35,7 @@ class RoleTable {
   /// of the groups.
   [[nodiscard]] std::optional<Rights> rights_of(const std::vector<std::string>& groups) const;
 
-  /// Those of the groups that have a row.
+  /// The groups among these that the table has a row for.
   [[nodiscard]] std::vector<std::string> known_of(const std::vector<std::string>& groups) const;
 
  private:

@@ -105,7 +105,7 @@ TEST_F(PeopleSignIn, SessionFollowsTheTableAndTheProvider) {
   EXPECT_EQ(get("/api/v1/status", browser), 200U);
 }
 
-TEST_F(PeopleSignIn, SessionEndsWhenTheFileSaysSo) {
+TEST_F(PeopleSignIn, SessionEndsAfterTheTimeInTheFile) {
   const net::HttpHeaders browser = sign_in();
   net::HttpRequest request;
   request.method = "GET";

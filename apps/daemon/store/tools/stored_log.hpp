@@ -18,7 +18,7 @@ class StoredLog {
   StoredLog& operator=(const StoredLog&) = delete;
   virtual ~StoredLog() = default;
 
-  /// Where it is, for messages.
+  /// The path or the address of the log, which messages name.
   [[nodiscard]] virtual const std::string& path() const noexcept = 0;
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }

@@ -163,7 +163,7 @@ class Calls:
                 " ".join(_text(one) for one in answer["to_confirm"])))
         context = self._context(arguments.get("context"))
         key = arguments.get("key")
-        with self._creation:  # What one call creates, the next one counts.
+        with self._creation:  # Calls run one after the other, so that each counts the experiments of the one before.
             why = "" if key in self._keys else budget.refusal(budget.share_of_config(answer["config"]))
             if why:
                 raise Refused(why)
