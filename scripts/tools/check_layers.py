@@ -38,7 +38,7 @@ ROOMS = {
     "apps/daemon/keys": ({"engine", "proto", "io/net", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon/audit": ({"engine", "proto", "io/files"}, "", False),
     "apps/daemon/notifications": ({"engine", "proto", "io/net", "io/files", "jobs/yaml"}, r"sodium\.h", False),
-    "apps/daemon/backup": ({"engine", "proto", "io/files", "apps/daemon/store"}, "", False),
+    "apps/daemon/backup": ({"engine", "jobs", "proto", "io/net", "io/files", "apps/daemon/store"}, "", False),
     "apps/daemon": ({"engine", "searchers", "apps/daemon/store", "apps/daemon/keys", "apps/daemon/audit",
                      "apps/daemon/backup", "apps/daemon/notifications"} | JOBS | PROTO | IO, r"CLI/|zlib\.h|cjose/", False),
     "apps/cli/surrogates": ({"engine", "proto"}, r"Eigen/", True),

@@ -1,9 +1,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "cli/admin/store_place.hpp"
 #include "cli/client/client.hpp"
@@ -11,6 +15,8 @@
 #include "cli/render/shapes.hpp"
 #include "cli/render/text.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "daemon/backup/backup_address.hpp"
+#include "daemon/backup/backup_place.hpp"
 #include "daemon/backup/backup_set.hpp"
 #include "daemon/backup/sealed_keys.hpp"
 #include "daemon/store/tools/closed_store.hpp"
@@ -198,6 +204,60 @@ int store_backup(const StoreOptions& options, const Output& output) {
 
 namespace {
 
+std::string sealed_keys_sentence(const std::string& place) {
+  return "the keys in " + place +
+         " are sealed: give the --key-file or --passphrase that the backup was made with, or --without-keys";
+}
+
+/// A backup of an object store, downloaded beside the new state directory until the command ends.
+class FetchedBackup {
+ public:
+  /// Downloads nothing if the keys could not be opened.
+  static Outcome<FetchedBackup> fetch(const StoreOptions& options) {
+    const auto address = daemon::BackupAddress::read(options.store, options.endpoint_url);
+    if (!address) {
+      return usage_failure(address.error().message);
+    }
+    const auto record = daemon::read_stored_record(*address);
+    if (!record) {
+      return failure_of(record.error());
+    }
+    if (record->has_keys && !options.without_keys && !options.passphrase && options.key_file.empty()) {
+      return usage_failure(sealed_keys_sentence(address->root));
+    }
+    fs::path to = fs::absolute(options.to).lexically_normal();
+    to = to.has_filename() ? to : to.parent_path();
+    const std::string path = to.string() + ".fetched";
+    std::error_code failed;
+    fs::create_directories(to.parent_path(), failed);
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      return errno == EEXIST
+                 ? conflict_failure(path + " already exists, perhaps of an interrupted command; remove it")
+                 : storage_failure("cannot make the directory " + path, errno);
+    }
+    FetchedBackup fetched(path);
+    if (const auto downloaded = daemon::fetch_backup(*address, path); !downloaded) {
+      return failure_of(downloaded.error());
+    }
+    return Outcome<FetchedBackup>(std::move(fetched));
+  }
+  FetchedBackup(FetchedBackup&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  FetchedBackup& operator=(FetchedBackup&&) = delete;
+  ~FetchedBackup() {
+    if (!path_.empty()) {
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+    }
+  }
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  explicit FetchedBackup(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
 /// The sealed keys of a backup, or those beside a store.
 Outcome<KeyFiles> keys_to_restore(const StorePlace& place, const StoreOptions& options) {
   if (place.file.empty()) {
@@ -220,10 +280,7 @@ Outcome<KeyFiles> keys_to_restore(const StorePlace& place, const StoreOptions& o
     const auto beside = daemon::keys_in(directory);
     return beside ? Outcome<KeyFiles>(*beside) : failure_of(beside.error());
   }
-  const auto key = key_of(options, Times::once,
-                          "the keys in " + directory +
-                              " are sealed: give the --key-file or --passphrase that the backup was made "
-                              "with, or --without-keys");
+  const auto key = key_of(options, Times::once, sealed_keys_sentence(directory));
   if (!key) {
     return key.failure();
   }
@@ -234,7 +291,21 @@ Outcome<KeyFiles> keys_to_restore(const StorePlace& place, const StoreOptions& o
 }  // namespace
 
 int store_restore(const StoreOptions& options, const Output& output) {
-  const auto place = find_store(options.store);
+  const bool is_fetched =
+      daemon::BackupAddress::is_meant(options.store) && !daemon::DatabaseUrl::is_meant(options.store);
+  if (!is_fetched && !options.endpoint_url.empty()) {
+    return output.fail(usage_failure("--endpoint-url is for a backup in an object store (s3://…), not for " +
+                                     options.store));
+  }
+  std::optional<FetchedBackup> fetched;
+  if (is_fetched) {
+    auto downloaded = FetchedBackup::fetch(options);
+    if (!downloaded) {
+      return output.fail(downloaded.failure());
+    }
+    fetched.emplace(std::move(*downloaded));
+  }
+  const auto place = find_store(fetched ? fetched->path() : options.store);
   if (!place) {
     return output.fail(place.failure());
   }

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/client/state_directory.hpp"
+#include "daemon/backup/backup_address.hpp"
 #include "daemon/store/files/store_address.hpp"
 #include "daemon/store/postgresql/postgresql_log.hpp"
 #include "daemon/store/tools/closed_store.hpp"
@@ -40,6 +41,9 @@ Outcome<StorePlace> in_database(const std::string& address, const std::optional<
 Outcome<StorePlace> find_store(const std::string& given) {
   if (DatabaseUrl::is_meant(given)) {
     return in_database(given, std::nullopt);
+  }
+  if (daemon::BackupAddress::is_meant(given)) {
+    return usage_failure(given + " is a backup in an object store, which only hpsearch store restore reads");
   }
   const fs::path path = fs::absolute(given).lexically_normal();
   std::error_code ignored;

@@ -46,6 +46,12 @@ void add_store_verbs(VerbBuilder& build) {
       .add_option("--upto", build.given.store.upto,
                   "Number of the last event to restore (hpsearch store export prints them); default: all")
       ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
+  restore
+      .add_option(
+          "--endpoint-url", build.given.store.endpoint_url,
+          "Where the object store of a backup at s3://BUCKET/PREFIX/NAME is reached, if its provider\n"
+          "isn't Amazon; default: as rclone does")
+      ->check(not_empty());
   add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
            "State directory to create");
   add_verb("export", "Print every event as a line of JSON", store_export, nullptr);

@@ -278,10 +278,12 @@ struct NotifyOptions {
 };
 [[nodiscard]] int notify(const NotifyOptions& options, const Output& output);
 
-/// For the commands about a daemon's store. STORE is a daemon's state directory, that of a run, or a backup.
+/// For the commands about a daemon's store. STORE is a daemon's state directory, that of a run, or a backup;
+/// for restore also the address of a backup in an object store.
 struct StoreOptions {
   std::string store;
-  std::string to;  ///< The place of the new store or backup; not for verify and export.
+  std::string endpoint_url;  ///< Where that object store is reached; "" = at its provider.
+  std::string to;            ///< The place of the new store or backup; not for verify and export.
 
   std::optional<std::uint64_t> upto{};  ///< For restore: the last event; nothing: all events.
 

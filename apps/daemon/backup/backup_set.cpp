@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,6 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-constexpr const char* record_name = "/backup.json";
 constexpr const char* sealed_name = "keys.sealed";
 constexpr const char* events_name = "events.db";
 constexpr std::string_view contexts_name = "contexts/";
@@ -39,6 +37,10 @@ constexpr std::string_view context_ending = ".tar";
 constexpr std::string_view audit_name = "audit";
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 constexpr std::size_t most_record_bytes = std::size_t{256} << 20U;
+
+std::string record_in(const std::string& directory) {
+  return directory + "/" + backup_record_name;
+}
 
 /// Passes a file to `take` from its beginning, and returns its SHA-256. not_found: the file was removed.
 template <class Take>
@@ -234,7 +236,7 @@ Status NewBackup::finish(const std::string& state_directory, const std::optional
     return checked;
   }
   const std::string description = proto::pretty_json(proto::encode_value(record)) + "\n";
-  if (const Status written = write(draft_ + record_name, description); !written) {
+  if (const Status written = write(record_in(draft_), description); !written) {
     return written;
   }
   if (::access(path_.c_str(), F_OK) == 0) {
@@ -247,25 +249,28 @@ Status NewBackup::finish(const std::string& state_directory, const std::optional
   return kernel_files().sync_directory(fs::path(path_).parent_path().string());
 }
 
+Result<BackupRecord> parse_backup_record(std::string_view json, const std::string& path) {
+  const auto value = proto::parse_json(json, {.bytes = most_record_bytes, .nodes = most_record_bytes});
+  auto record = value ? proto::decode_value<BackupRecord>(*value) : Result<BackupRecord>(value.error());
+  return record ? std::move(record) : Error{Errc::corrupt, path + " is damaged: " + record.error().message};
+}
+
 Result<std::optional<BackupRecord>> read_backup_record(const std::string& directory) {
-  const auto bytes = kernel_files().read(directory + record_name);
+  const std::string path = record_in(directory);
+  const auto bytes = kernel_files().read(path);
   if (!bytes) {
     return bytes.error().code == Errc::not_found ? Result<std::optional<BackupRecord>>(std::nullopt)
                                                  : bytes.error();
   }
-  const auto value =
-      proto::parse_json(text(*bytes), {.bytes = most_record_bytes, .nodes = most_record_bytes});
-  auto record = value ? proto::decode_value<BackupRecord>(*value) : Result<BackupRecord>(value.error());
-  if (!record) {
-    return Error{Errc::corrupt, directory + record_name + " is damaged: " + record.error().message};
-  }
-  return std::optional(std::move(record).value());
+  auto record = parse_backup_record(text(*bytes), path);
+  return record ? Result<std::optional<BackupRecord>>(std::optional(std::move(record).value()))
+                : record.error();
 }
 
 Status check_backup_files(const std::string& directory, const BackupRecord& record) {
   for (const auto& [path, digest] : record.files) {
     if (path.starts_with('/') || path.find("..") != std::string::npos) {
-      return Error{Errc::corrupt, directory + record_name + " names a file outside of it: " + path};
+      return Error{Errc::corrupt, record_in(directory) + " names a file outside of it: " + path};
     }
     const auto found = digest_of(directory + "/" + path);
     if (!found || *found != digest) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "daemon/backup/sealed_keys.hpp"
 #include "hpsearch/engine/base/id.hpp"
@@ -19,7 +20,10 @@ namespace hpsearch::daemon {
 inline constexpr std::array key_file_names = {"secrets.key",   "curve.key", "worker_keys", "tokens.json",
                                               "sessions.json", "tls.crt",   "tls.key"};
 
-/// The content of backup.json, which is written last.
+/// The file that makes a directory a backup; it is written last.
+inline constexpr const char* backup_record_name = "backup.json";
+
+/// The content of that file.
 struct BackupRecord {
   engine::Lsn last_lsn;                      ///< The last event in the copy of the store.
   std::int64_t made_at = 0;                  ///< Wall clock, in microseconds.
@@ -66,6 +70,10 @@ class NewBackup {
   std::string path_;
   std::string draft_;
 };
+
+/// corrupt: it is damaged; the message begins with `path`.
+[[nodiscard]] engine::Result<BackupRecord> parse_backup_record(std::string_view json,
+                                                               const std::string& path);
 
 /// Null: the directory is not a backup. corrupt: its record is damaged.
 [[nodiscard]] engine::Result<std::optional<BackupRecord>> read_backup_record(const std::string& directory);

@@ -138,6 +138,10 @@ bool Backups::in_use() const {
   return making_ || (copy_ && runtime_.now() - copy_->made < longest_use);
 }
 
+void Backups::found_older(engine::Instant made) noexcept {
+  last_good_ = std::max(last_good_.value_or(engine::Instant{}), std::min(runtime_.now(), made));
+}
+
 Status Backups::conclude(const std::string& path, Became became) {
   if (!copy_ || copy_->path != path) {
     return Error{Errc::not_found, "there is no copy of the store at " + path +

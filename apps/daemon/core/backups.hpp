@@ -40,6 +40,8 @@ class Backups {
   /// When the last copy was made that became a backup, or a backup of the stopped daemon's store. Null: there
   /// is none.
   [[nodiscard]] std::optional<engine::Instant> last_good() const noexcept { return last_good_; }
+  /// Notes a backup of the store that was made before this daemon started, as by one on another machine.
+  void found_older(engine::Instant made) noexcept;
 
  private:
   struct Making;

@@ -1,19 +1,13 @@
 #include "daemon/core/scheduled_backups.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
-#include <ctime>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "daemon/backup/backup_set.hpp"
-#include "daemon/store/files/file_system.hpp"
 #include "daemon/store/tools/closed_store.hpp"
+#include "daemon/store/tools/last_backup.hpp"
 #include "hpsearch/io/net/log.hpp"
 
 namespace hpsearch::daemon {
@@ -30,75 +24,7 @@ using engine::Status;
 
 constexpr std::chrono::seconds look_every{1};
 constexpr Duration tried_again_after = Duration::seconds(3'600);
-constexpr std::string_view removed_ending = ".removed";
-constexpr std::string_view unfinished_ending = ".unfinished";
-
-/// "hpsearch-0123456789abcdef-": so backups of several stores can be in one directory.
-std::string prefix_of(std::uint64_t store) {
-  std::array<char, 32> text{};
-  static_cast<void>(
-      std::snprintf(text.data(), text.size(), "hpsearch-%016llx-", static_cast<unsigned long long>(store)));
-  return text.data();
-}
-
-/// "20310504T113000Z": names in their order are in the order of time.
-std::string time_in_name(Instant at) {
-  const std::time_t seconds = at.micros() / 1'000'000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  static_cast<void>(std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts));
-  return text.data();
-}
-
-bool is_time_in_name(std::string_view text) {
-  constexpr std::string_view form = "00000000T000000Z";
-  return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char found, char wanted) {
-    return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
-  });
-}
-
-/// Names of whole backups of the store, oldest first.
-std::vector<std::string> backups_in(const std::string& directory, const std::string& prefix) {
-  std::vector<std::string> names;
-  for (const std::string& name : kernel_files().names_in(directory)) {
-    if (!name.starts_with(prefix) || !is_time_in_name(std::string_view(name).substr(prefix.size()))) {
-      continue;
-    }
-    if (const auto record = read_backup_record(directory + "/" + name); record && *record) {
-      names.push_back(name);
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-/// Removes what interrupted backups and removals have left.
-void remove_remains(const std::string& directory, const std::string& prefix) {
-  for (const std::string& name : kernel_files().names_in(directory)) {
-    if (!name.starts_with(prefix) || !(name.ends_with(removed_ending) || name.ends_with(unfinished_ending))) {
-      continue;
-    }
-    std::error_code failed;
-    fs::remove_all(directory + "/" + name, failed);
-    if (failed) {
-      net::log(net::Level::warning, "cannot remove " + directory + "/" + name + ": " + failed.message());
-    }
-  }
-}
-
-/// Renames before it removes: what an interruption leaves is no backup any more.
-void remove_older(const std::string& directory, const std::string& prefix, std::uint64_t keep) {
-  std::vector<std::string> names = backups_in(directory, prefix);
-  names.resize(names.size() - std::min<std::size_t>(names.size(), keep));
-  for (const std::string& name : names) {
-    const std::string path = directory + "/" + name;
-    if (const Status renamed = kernel_files().rename(path, path + std::string(removed_ending)); !renamed) {
-      net::log(net::Level::warning, "an old backup stays: " + renamed.error().message);
-    }
-  }
-  remove_remains(directory, prefix);
-}
+constexpr const char* staging_name = "/upload";  ///< Below `backups_directory`.
 
 /// Checks the chain of a copy, and returns its last event.
 Result<engine::Lsn> check_copy(const std::string& path, const std::atomic<bool>& stopped) {
@@ -117,17 +43,20 @@ Result<engine::Lsn> check_copy(const std::string& path, const std::atomic<bool>&
 /// One backup, for the thread that writes it.
 struct ScheduledBackups::Job {
   BackupPlan plan;
+  BackupPlace::Settings place;
   std::string state_directory;
-  std::string prefix;
   std::string copy;  ///< The events, as Backups copied them.
   Instant begun;
   std::shared_ptr<std::atomic<bool>> stopped;
 
-  /// Returns the path of the backup.
+  /// Returns where the backup is.
   [[nodiscard]] Result<std::string> run() const {
-    std::error_code unknown;
-    if (!fs::is_directory(plan.to, unknown)) {
-      return Error{Errc::unavailable, plan.to + " is not a directory; make it, or mount its file system"};
+    const auto backups = BackupPlace::of(place);
+    if (!backups) {
+      return backups.error();
+    }
+    if (const Status prepared = (*backups)->prepare(); !prepared) {
+      return prepared.error();
     }
     std::optional<BackupKey> key;
     if (!plan.key_file.empty()) {
@@ -137,9 +66,8 @@ struct ScheduledBackups::Job {
       }
       key = std::move(read).value();
     }
-    remove_remains(plan.to, prefix);
-    const std::string path = plan.to + "/" + prefix + time_in_name(begun);
-    auto drafted = NewBackup::begin(path);
+    const std::string name = backup_name(place.prefix, begun);
+    auto drafted = NewBackup::begin((*backups)->path_of(name));
     if (!drafted) {
       return drafted.error();
     }
@@ -158,8 +86,11 @@ struct ScheduledBackups::Job {
     if (const Status finished = backup.finish(state_directory, key, *last, begun); !finished) {
       return finished.error();
     }
-    remove_older(plan.to, prefix, plan.keep);
-    return path;
+    auto taken = (*backups)->take(name);
+    if (taken) {
+      (*backups)->keep_newest(plan.keep);
+    }
+    return taken;
   }
 };
 
@@ -170,6 +101,11 @@ ScheduledBackups::ScheduledBackups(Runtime& runtime, net::Loop& loop, Backups& b
       state_directory_(std::move(state_directory)),
       clock_(loop.every(look_every, [this] { begin_if_due(); })),
       disk_(loop, 1) {
+  disk_.run([staging = state_directory_ + backups_directory + staging_name] {
+    std::error_code ignored;
+    fs::remove_all(staging, ignored);  // A killed daemon may have left a backup on its way.
+    return [] {};
+  });
   follow(std::move(plan));
 }
 
@@ -186,18 +122,38 @@ void ScheduledBackups::stop() noexcept {
   clock_ = {};
 }
 
+BackupPlace::Settings ScheduledBackups::place() const {
+  return {.to = plan_.to,
+          .endpoint_url = plan_.endpoint_url,
+          .prefix = backup_prefix(runtime_.cluster()),
+          .staging = state_directory_ + backups_directory + staging_name,
+          .stopped = stopped_};
+}
+
 void ScheduledBackups::find_last() {
-  disk_.run([this, to = plan_.to, every = plan_.every, prefix = prefix_of(runtime_.cluster())] {
-    const std::vector<std::string> names = backups_in(to, prefix);
-    const auto record = names.empty() ? Result<std::optional<BackupRecord>>(std::nullopt)
-                                      : read_backup_record(to + "/" + names.back());
-    const Instant due = record && *record ? Instant::from_micros((*record)->made_at) + every : Instant();
-    return [this, to, every, due] {
+  disk_.run([this, settings = place(), every = plan_.every] {
+    const auto backups = BackupPlace::of(settings);
+    const auto record = backups ? (*backups)->newest() : Result<std::optional<BackupRecord>>(backups.error());
+    return [this, to = settings.to, every, record] {
       if (plan_.to == to && plan_.every == every) {
-        due_ = due;
+        found_last(record);
       }
     };
   });
+}
+
+void ScheduledBackups::found_last(const Result<std::optional<BackupRecord>>& record) {
+  std::optional<Instant> made;
+  if (record && *record) {
+    made = Instant::from_micros((*record)->made_at);
+    backups_.found_older(*made);
+  } else if (!record) {
+    // An object store may be out of reach just now: no reason for a backup before its time.
+    made = backups_.last_good();
+    net::log(net::Level::warning,
+             "the last backup at " + plan_.to + " is unknown: " + record.error().message);
+  }
+  due_ = made ? *made + plan_.every : Instant();
 }
 
 void ScheduledBackups::begin_if_due() {
@@ -223,11 +179,10 @@ void ScheduledBackups::begin_if_due() {
 }
 
 void ScheduledBackups::write(const std::string& copy) {
-  disk_.run(
-      [this, job = Job{plan_, state_directory_, prefix_of(runtime_.cluster()), copy, begun_, stopped_}] {
-        const Result<std::string> outcome = job.run();
-        return [this, copy = job.copy, outcome] { end(copy, outcome); };
-      });
+  disk_.run([this, job = Job{plan_, place(), state_directory_, copy, begun_, stopped_}] {
+    const Result<std::string> outcome = job.run();
+    return [this, copy = job.copy, outcome] { end(copy, outcome); };
+  });
 }
 
 void ScheduledBackups::end(const std::optional<std::string>& copy, const Result<std::string>& outcome) {

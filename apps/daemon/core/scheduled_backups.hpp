@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/backup/backup_place.hpp"
 #include "daemon/core/backups.hpp"
 #include "daemon/core/runtime.hpp"
 #include "hpsearch/engine/base/instant.hpp"
@@ -15,13 +16,15 @@
 namespace hpsearch::daemon {
 
 struct BackupPlan {
-  std::string to;            ///< A directory that exists; "" = no backups are made.
+  std::string to;            ///< A directory that exists, or an address in an object store; "" = no backups.
   engine::Duration every{};  ///< From the begin of one backup to that of the next.
   std::uint64_t keep = 1;    ///< Number of this store's backups that stay there.
   std::string key_file;      ///< Seals the keys; "" = backups don't have them.
+  std::string endpoint_url{};  ///< Where the object store is reached; "" = at its provider.
 };
 
-/// Makes backups of a running daemon's store, as `hpsearch store backup` does: TO/hpsearch-STORE-TIME.
+/// Makes backups of a running daemon's store, as `hpsearch store backup` does: TO/hpsearch-STORE-TIME. For an
+/// object store, a backup is made below the state directory and uploaded.
 ///
 /// Older backups are removed only after a newer one was read again and found whole, and only those with a
 /// name of this store and a record. After a restart, the next backup is due when it was due before. A backup
@@ -48,7 +51,9 @@ class ScheduledBackups {
  private:
   struct Job;
 
+  [[nodiscard]] BackupPlace::Settings place() const;
   void find_last();
+  void found_last(const engine::Result<std::optional<BackupRecord>>& record);
   void begin_if_due();
   void write(const std::string& copy);
   void end(const std::optional<std::string>& copy, const engine::Result<std::string>& outcome);

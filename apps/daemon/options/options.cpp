@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/api/openapi.hpp"
+#include "daemon/backup/backup_address.hpp"
 #include "daemon/metrics/daemon_metrics.hpp"
 #include "daemon/notifications/receivers.hpp"
 #include "daemon/options/addresses.hpp"
@@ -16,6 +17,7 @@
 #include "hpsearch/io/arguments/described_options.hpp"
 #include "hpsearch/io/configuration/command_line.hpp"
 #include "hpsearch/io/files/state_home.hpp"
+#include "hpsearch/io/net/rclone.hpp"
 #include "hpsearch/io/net/tls.hpp"
 
 namespace hpsearch::daemon {
@@ -290,16 +292,32 @@ std::string check_absolute(const std::string& path) {
   return path.empty() || path.front() == '/' ? "" : "an absolute path";
 }
 
+std::string check_backup_place(const std::string& place) {
+  const bool is_right = BackupAddress::is_meant(place) ? BackupAddress::read(place, "").has_value()
+                                                       : check_absolute(place).empty();
+  return is_right ? ""
+                  : "an absolute path, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or azure://CONTAINER/PREFIX";
+}
+
 std::vector<Option> backup_options(Options& options) {
   return {
       {.key = "backup.to",
        .flag = "--backup-to",
-       .value = "DIR",
+       .value = "PLACE",
        .meaning =
-           "Make backups of the store in this directory, on another disk if possible; it must exist when "
-           "one is due",
-       .take = configuration::text_in(options.backup_to, check_absolute),
+           "Make backups of the store in this directory, on another disk if possible, or in an object store "
+           "such as s3://BUCKET/PREFIX, by rclone; it must exist when one is due",
+       .take = configuration::text_in(options.backup_to, check_backup_place),
        .change = Change::by_hang_up},
+      {.key = "backup.endpoint_url",
+       .flag = "--backup-endpoint-url",
+       .value = "URL",
+       .meaning =
+           "Where the object store of --backup-to is reached, if its provider isn't Amazon (MinIO, OSS), "
+           "or the account of Azure",
+       .take = configuration::text_in(options.backup_endpoint_url),
+       .change = Change::by_hang_up,
+       .needs = {"backup.to"}},
       {.key = "backup.every",
        .flag = "--backup-every",
        .value = "TIME",
@@ -433,6 +451,12 @@ bool check_files(const Options& options) {
       is_right = false;
     }
   }
+  if (BackupAddress::is_meant(options.backup_to)) {
+    if (const auto found = net::find_rclone(); !found) {
+      report("backup.to: " + found.error().message);
+      is_right = false;
+    }
+  }
   if (!options.tls_cert.empty()) {
     if (const auto identity = net::TlsIdentity::from_files(options.tls_cert, options.tls_key); !identity) {
       report(identity.error().message);
@@ -461,6 +485,14 @@ engine::Problems conflicts_of(const Options& options) {
                         "needs backup.key_file, which seals the keys in backups (head -c 32 /dev/urandom | "
                         "base64 > FILE), or backup.no_secrets",
                         ""});
+  }
+  if (BackupAddress::is_meant(options.backup_to)) {
+    if (const auto address = BackupAddress::read(options.backup_to, options.backup_endpoint_url); !address) {
+      problems.push_back({"backup.endpoint_url", address.error().message, ""});
+    }
+  } else if (!options.backup_endpoint_url.empty()) {
+    problems.push_back({"backup.endpoint_url",
+                        "is for backups in an object store; " + options.backup_to + " is a directory", ""});
   }
   if (!options.backup_to.empty() && !options.store.empty()) {
     problems.push_back({"backup.to",

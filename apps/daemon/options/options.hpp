@@ -51,7 +51,8 @@ struct Options {
   std::string metrics_listen;  ///< "HOST:PORT" that needs no token; "" = metrics are served on --http only.
   std::uint64_t metrics_per_experiment = 50;  ///< Number of experiments with metrics of their own.
   std::string notify;                         ///< File of the receivers; "" = there are none.
-  std::string backup_to;                      ///< Directory; "" = no scheduled backups.
+  std::string backup_to;            ///< Directory, or address in an object store; "" = no scheduled backups.
+  std::string backup_endpoint_url;  ///< Where the object store is reached; "" = at its provider.
   double backup_every_seconds = 24.0 * 3'600;
   std::uint64_t backup_keep = 7;
   std::string backup_key_file;     ///< "" = needs backup_no_secrets.

@@ -138,6 +138,7 @@ const std::map<std::string, std::string> samples{
     {"workers.lost_after", "90s"},
     {"workers.forget_after", "30d"},
     {"backup.to", "/x/backups"},
+    {"backup.endpoint_url", "http://minio.example.org:9000"},
     {"backup.every", "6h"},
     {"backup.keep", "3"},
     {"backup.key_file", "/x/backup.key"},
@@ -264,6 +265,30 @@ TEST(Options, BackupsNeedAKeyFileOrTheWordThatTheyHaveNoSecrets) {
   ASSERT_NE(options, nullptr) << problems;
   EXPECT_EQ(options->backup_every_seconds, 6 * 3'600);
   EXPECT_EQ(options->backup_keep, 7U);
+}
+
+TEST(Options, BackupsGoToADirectoryOrAnObjectStore) {
+  const auto read_back = read({"--state-dir=/x", "--backup-to=s3://backups/hpsearch/", "--backup-no-secrets",
+                               "--backup-endpoint-url=http://minio:9000"});
+  const auto* options = std::get_if<Options>(&read_back);
+  ASSERT_NE(options, nullptr) << problems;
+  EXPECT_EQ(options->backup_to, "s3://backups/hpsearch/");
+  EXPECT_EQ(options->backup_endpoint_url, "http://minio:9000");
+  for (const char* place :
+       {"--backup-to=ftp://host/backups", "--backup-to=s3://", "--backup-to=s3://b/../c"}) {
+    EXPECT_TRUE(std::holds_alternative<Exit>(read({"--state-dir=/x", place, "--backup-no-secrets"})))
+        << place;
+    EXPECT_NE(problems.find("s3://BUCKET/PREFIX"), std::string::npos) << problems;
+  }
+  EXPECT_TRUE(std::holds_alternative<Exit>(
+      read({"--state-dir=/x", "--backup-to=/b", "--backup-no-secrets", "--backup-endpoint-url=http://m"})));
+  EXPECT_NE(problems.find("/b is a directory"), std::string::npos) << problems;
+  EXPECT_TRUE(std::holds_alternative<Exit>(read(
+      {"--state-dir=/x", "--backup-to=gs://b", "--backup-no-secrets", "--backup-endpoint-url=http://m"})));
+  EXPECT_NE(problems.find("not for gs://b"), std::string::npos) << problems;
+  EXPECT_TRUE(std::holds_alternative<Exit>(
+      read({"--state-dir=/x", "--backup-to=s3://b", "--backup-no-secrets", "--backup-endpoint-url=minio"})));
+  EXPECT_NE(problems.find("\"minio\" is no URL"), std::string::npos) << problems;
 }
 
 TEST(Options, ConflictsAreNamedWhereTheyAre) {

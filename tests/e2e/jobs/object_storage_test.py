@@ -1,6 +1,5 @@
 """Checkpoints in a real S3 server, carried by rclone: resumed from, kept as the rule says, refused without rclone."""
 
-import http.client
 import json
 import os
 import pathlib
@@ -11,48 +10,17 @@ import unittest
 import unittest.mock
 
 import harness
+import s3_server
 from checkpoints_test import TRAINING
 
 SECRET = "a-secret-that-nobody-prints"
-
-
-def moto():
-    """How to start the S3 server of the moto package, or None."""
-    program = shutil.which("moto_server")
-    candidates = [[str(harness.ROOT / "build" / "moto" / "bin" / "python3"), "-m", "moto.server"]]  # scripts/setup test
-    candidates += [[program]] if program else []
-    candidates += [[sys.executable, "-m", "moto.server"]]
-    for command in candidates:
-        try:
-            if subprocess.run([*command, "--help"], capture_output=True, timeout=60).returncode == 0:
-                return command
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-    return None
-
-
-SERVER = moto()
+SERVER = s3_server.command()
 
 
 class ObjectStorage(harness.Case):
     def start_server(self):
         """An S3 server with a bucket `models`; its address."""
-        port = harness.free_port()
-        server = subprocess.Popen([*SERVER, "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.kill)
-
-        def has_bucket():
-            try:
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-                connection.request("PUT", "/models")
-                return connection.getresponse().status == 200
-            except OSError:
-                return False
-
-        harness.wait_for(has_bucket, "the S3 server")
-        return f"http://127.0.0.1:{port}"
+        return s3_server.start(self, SERVER, "models")[1]
 
     def tree(self, address, searcher):
         (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
@@ -61,15 +29,6 @@ class ObjectStorage(harness.Case):
                 "searcher": {"metric": "loss", "max_length": {"epochs": 4}} | searcher,
                 "checkpoint_storage": {"type": "s3", "bucket": "models", "prefix": "digits", "endpoint_url": address,
                                        "access_key": "anybody", "secret_key": SECRET}}
-
-    def objects(self, address):
-        """The manifests in the bucket, by the checkpoint's place."""
-        keys = {"RCLONE_CONFIG_T_TYPE": "s3", "RCLONE_CONFIG_T_PROVIDER": "Other", "RCLONE_CONFIG_T_ENDPOINT": address,
-                "RCLONE_CONFIG_T_ACCESS_KEY_ID": "anybody", "RCLONE_CONFIG_T_SECRET_ACCESS_KEY": SECRET}
-        environment = {name: value for name, value in os.environ.items() if name != "AWS_CA_BUNDLE"}
-        done = subprocess.run(["rclone", "--config=/dev/null", "lsf", "-R", "--files-only", "t:models"],
-                              env=environment | keys, capture_output=True, text=True, timeout=60, check=True)
-        return sorted(done.stdout.split())
 
     def test_a_search_keeps_and_resumes_its_checkpoints_there(self):
         address = self.start_server()
@@ -86,8 +45,8 @@ class ObjectStorage(harness.Case):
         wanted = sorted(checkpoint["path"].removeprefix("s3://models/") + "/" + name for checkpoint in listed
                         for name in ("manifest.json", "state.json"))
         harness.wait_for(lambda: self.run_cli("checkpoints", "list", "--state-dir", state) and
-                         self.objects(address) == wanted, "what is not kept to be deleted",
-                         lambda: f"{self.objects(address)}\n{wanted}")
+                         s3_server.names_in(address, "models") == wanted, "what is not kept to be deleted",
+                         lambda: f"{s3_server.names_in(address, 'models')}\n{wanted}")
         self.download(state, listed[0])
         self.fetch_model(state, {checkpoint["path"] for checkpoint in listed})
         for path in pathlib.Path(state).rglob("*.log"):
