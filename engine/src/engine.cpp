@@ -41,7 +41,7 @@ struct Dispatch {
     return archive_experiment(step, command.experiment, false);
   }
   Status operator()(const DeleteExperiment& command) const {
-    return delete_experiment(step, command.experiment);
+    return delete_experiment(step, command.experiment, command.kept_for);
   }
   Status operator()(const RetryTrial& command) const { return retry_trial(step, command); }
   Status operator()(const EndTrial& command) const { return end_trial(step, command); }

@@ -146,7 +146,7 @@ Status pause_experiment(Step& step, ExperimentId id);
 Status resume_experiment(Step& step, ExperimentId id);
 Status end_experiment(Step& step, ExperimentId id, bool at_once);
 Status archive_experiment(Step& step, ExperimentId id, bool archived);
-Status delete_experiment(Step& step, ExperimentId id);
+Status delete_experiment(Step& step, ExperimentId id, Duration kept_for);
 Status change_experiment(Step& step, const ChangeExperiment& command);
 Status annotate(Step& step, const Annotate& command);
 Status change_program(Step& step, const ChangeProgram& command);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/engine/experiment/deleted_experiment.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/proto/sentences/reason.hpp"
 #include "hpsearch/proto/sentences/words.hpp"
@@ -139,7 +140,10 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::ExperimentDeleted& event) const {
-    return {"the experiment is deleted" + by(event.actor)};
+    return {event.kept_for == engine::Duration{}
+                ? "the experiment is deleted" + by(event.actor)
+                : "the experiment is removed by the retention of the daemon, which keeps experiments for " +
+                      engine::kept_for_text(event.kept_for) + " after their end"};
   }
 
   Line operator()(const engine::ProgramChanged& event) const {

@@ -823,6 +823,8 @@ const std::vector<Example<EventBody>>& example_events() {
       {"trial_queued_judged", TrialQueued{ExperimentId{3}, TrialNumber{4}, true}},
       {"experiment_unarchived", by_ann(ExperimentUnarchived{ExperimentId{3}})},
       {"experiment_deleted", by_ann(ExperimentDeleted{ExperimentId{3}})},
+      {"experiment_deleted_by_retention",
+       ExperimentDeleted{.experiment = ExperimentId{3}, .kept_for = Duration::seconds(31'536'000)}},
       {"trial_retried", by_ann(TrialRetried{experiment, trial})},
       {"worker_draining", by_ann(WorkerDraining{WorkerId{4}})},
       {"worker_quarantined_for_a_while",

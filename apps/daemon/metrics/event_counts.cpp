@@ -75,6 +75,7 @@ void EventCounts::count(const Event& event, engine::Instant at) {
     forget_all(running_, event.experiment);
   } else if constexpr (std::is_same_v<Event, ExperimentDeleted>) {
     experiments_[event.experiment].trials = {};
+    experiments_removed += event.kept_for == Duration{} ? 0U : 1U;
   } else if constexpr (std::is_same_v<Event, TrialCreated>) {
     ++trials_created;
     begin_wait(event.experiment, event.trial, at);

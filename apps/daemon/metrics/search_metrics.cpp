@@ -230,6 +230,8 @@ void add_search_metrics(PrometheusText& text, const Runtime* runtime, const Pool
   text.counter("checkpoint_bytes_total", "Bytes of checkpoints that programs saved.",
                count(events.checkpoint_bytes));
   text.counter("checkpoints_deleted_total", "Checkpoints deleted.", count(events.checkpoints_deleted));
+  text.counter("retention_removed_experiments_total", "Ended experiments that the retention removed.",
+               count(events.experiments_removed));
   add_waits(text, events, sums, pools);
 }
 

@@ -352,6 +352,20 @@ std::vector<Option> backup_options(Options& options) {
   };
 }
 
+std::vector<Option> retention_options(Options& options) {
+  return {
+      {.key = "retention.ended_experiments",
+       .flag = "--keep-experiments",
+       .value = "TIME",
+       .meaning =
+           "How long an experiment is kept after its end, such as 365d; then it is deleted with its "
+           "checkpoints, logs and files, unless it is starred",
+       .usual = "for ever",
+       .take = configuration::seconds_in(options.keep_experiments_seconds, 1, 1e10),
+       .change = Change::by_hang_up},
+  };
+}
+
 std::vector<Option> other_options(Options& options) {
   return {
       {.key = "checkpoints.root",
@@ -470,7 +484,7 @@ bool check_files(const Options& options) {
 
 configuration::Program program_of(Options& options) {
   configuration::Program program{"hpsearchd", {}};
-  for (const auto part : {state_options, http_options, worker_options, backup_options, other_options}) {
+  for (const auto part : {state_options, http_options, worker_options, backup_options, retention_options, other_options}) {
     for (Option& option : part(options)) {
       program.options.push_back(std::move(option));
     }

@@ -57,6 +57,7 @@ struct Options {
   std::uint64_t backup_keep = 7;
   std::string backup_key_file;     ///< "" = needs backup_no_secrets.
   bool backup_no_secrets = false;  ///< Scheduled backups don't have the keys of the state directory.
+  double keep_experiments_seconds = 0;  ///< After their end; 0 = for ever.
   std::string log_level = "info";
   std::string log_format;  ///< As set_log_format() takes it.
 

@@ -20,7 +20,7 @@ Status DaemonProcess::open_backups() {
 BackupPlan DaemonProcess::backup_plan() const {
   return {options_.backup_to,
           Duration::micros(static_cast<std::int64_t>(options_.backup_every_seconds * 1e6)),
-          options_.backup_keep, options_.backup_key_file};
+          options_.backup_keep, options_.backup_key_file, options_.backup_endpoint_url};
 }
 
 }  // namespace hpsearch::daemon

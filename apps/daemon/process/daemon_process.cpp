@@ -138,6 +138,7 @@ Status DaemonProcess::begin() {
                                                          .forgotten = [this](const std::string& name) {
                                                            remove_keys_of(name);
                                                          }});
+  retention_.emplace(*runtime_, retention_rules());
   storage_.emplace(*runtime_, directory_->path(), directory_->database(), options_.store);
   ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
   remover_->remove_condemned();

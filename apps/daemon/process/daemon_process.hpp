@@ -28,6 +28,7 @@
 #include "daemon/notifications/receivers.hpp"
 #include "daemon/options/options.hpp"
 #include "daemon/pages/pages.hpp"
+#include "daemon/retention/retention.hpp"
 #include "daemon/sessions/lost_workers.hpp"
 #include "daemon/sessions/relative_paths.hpp"
 #include "daemon/sessions/worker_joins.hpp"
@@ -113,6 +114,7 @@ class DaemonProcess {
   /// Opens the stores of contexts, logs and files.
   engine::Status open_kept_files();
   [[nodiscard]] KeptStore::Limits kept_limits() const;
+  [[nodiscard]] RetentionRules retention_rules() const;
   [[nodiscard]] std::set<std::string> contexts_of_experiments() const;
   /// Only if the attempt ran on that worker.
   void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message);
@@ -189,6 +191,7 @@ class DaemonProcess {
   std::optional<CheckpointRemover> remover_;
   std::optional<CheckpointSpace> checkpoint_space_;
   std::optional<LostWorkers> lost_workers_;
+  std::optional<Retention> retention_;
   std::optional<Allocator> allocator_;
   std::optional<StorageWatch> storage_;
   std::optional<Receivers> next_receivers_;  ///< Read, and not used yet.

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,6 +40,12 @@ Status DaemonProcess::open_kept_files() {
 
 KeptStore::Limits DaemonProcess::kept_limits() const {
   return {options_.kept_quota, !options_.no_kept_files};
+}
+
+RetentionRules DaemonProcess::retention_rules() const {
+  // Milliseconds, as events have them.
+  return {.ended_experiments =
+              engine::Duration::millis(static_cast<std::int64_t>(options_.keep_experiments_seconds * 1e3))};
 }
 
 std::set<std::string> DaemonProcess::contexts_of_experiments() const {

@@ -24,6 +24,7 @@ void DaemonProcess::reload() {
     runtime_->set_patience(patience());
     lost_workers_->forget_after(forget_after());
     kept_->limit_to(kept_limits());
+    retention_->follow(retention_rules());
     if (scheduled_backups_) {
       scheduled_backups_->follow(backup_plan());
     }

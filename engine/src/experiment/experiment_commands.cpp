@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 #include "experiment/change_limits.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/config/experiment_sections.hpp"
+#include "hpsearch/engine/experiment/deleted_experiment.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "step.hpp"
 
@@ -174,16 +177,58 @@ Result<ParsedConfig> read_submission(const CreateExperiment& command, SearcherRe
   return parsed;
 }
 
+/// "2031-05-04", of UTC.
+std::string day_of(Instant at) {
+  const auto is_leap = [](std::int64_t year) {
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  };
+  std::int64_t days = at.micros() / 86'400'000'000;
+  std::int64_t year = 1970;
+  for (std::int64_t length = 365; days >= length; length = is_leap(year) ? 366 : 365) {
+    days -= length;
+    ++year;
+  }
+  std::array<std::int64_t, 12> lengths{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  lengths[1] += is_leap(year) ? 1 : 0;
+  std::size_t month = 0;
+  for (; days >= lengths[month]; ++month) {
+    days -= lengths[month];
+  }
+  const auto two_digits = [](std::string number) { return (number.size() < 2 ? "-0" : "-") + number; };
+  return std::to_string(year) + two_digits(std::to_string(month + 1)) + two_digits(std::to_string(days + 1));
+}
+
 }  // namespace
 
 ExperimentId next_experiment(const EngineState& state) noexcept {
   return ExperimentId(std::max(last_number(state.experiments), last_number(state.deleted)) + 1);
 }
 
+std::string kept_for_text(Duration kept_for) {
+  constexpr std::array<std::pair<std::int64_t, const char*>, 3> units{
+      {{86'400, "day"}, {3'600, "hour"}, {60, "minute"}}};
+  const std::int64_t seconds = kept_for.in_micros() / 1'000'000;
+  for (const auto& [length, name] : units) {
+    if (seconds >= length && seconds % length == 0) {
+      return std::to_string(seconds / length) + " " + name + (seconds == length ? "" : "s");
+    }
+  }
+  return std::to_string(seconds) + (seconds == 1 ? " second" : " seconds");
+}
+
 Error no_experiment(const EngineState& state, ExperimentId id) {
   const std::string number = std::to_string(id.number());
-  return Error{Errc::not_found, state.deleted.contains(id) ? "experiment " + number + " was deleted"
-                                                           : "there is no experiment " + number};
+  const auto deleted = state.deleted.find(id);
+  if (deleted == state.deleted.end()) {
+    return Error{Errc::not_found, "there is no experiment " + number};
+  }
+  const Duration kept_for = deleted->second.kept_for;
+  return Error{Errc::not_found, kept_for == Duration{}
+                                    ? "experiment " + number + " was deleted"
+                                    : "experiment " + number + " was removed on " +
+                                          day_of(deleted->second.deleted_at) +
+                                          " by the retention of the daemon, which keeps experiments for " +
+                                          kept_for_text(kept_for) + " after their end"};
 }
 
 Status create_experiment(Step& step, const CreateExperiment& command) {
@@ -398,7 +443,7 @@ Status archive_experiment(Step& step, ExperimentId id, bool archived) {
   return Done{};
 }
 
-Status delete_experiment(Step& step, ExperimentId id) {
+Status delete_experiment(Step& step, ExperimentId id, Duration kept_for) {
   const EngineState& state = step.state();
   const ExperimentRecord* record = find(step, id);
   if (record == nullptr) {
@@ -415,7 +460,7 @@ Status delete_experiment(Step& step, ExperimentId id) {
                                           std::to_string(id.number()) + "; end that experiment first"};
     }
   }
-  step.emit(ExperimentDeleted{id});
+  step.emit(ExperimentDeleted{.experiment = id, .kept_for = kept_for});
   return Done{};
 }
 

@@ -143,6 +143,7 @@ const std::map<std::string, std::string> samples{
     {"backup.keep", "3"},
     {"backup.key_file", "/x/backup.key"},
     {"backup.no_secrets", "true"},
+    {"retention.ended_experiments", "365d"},
     {"checkpoints.root", "/x/checkpoints"},
     {"limits.context", "5"},
     {"limits.kept", "5GiB"},

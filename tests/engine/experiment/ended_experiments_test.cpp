@@ -94,6 +94,23 @@ TEST_F(EndedExperiment, IsForgottenWhenItIsDeleted) {
   cluster.expect_replayable();
 }
 
+TEST_F(EndedExperiment, SaysWhenTheRetentionHasRemovedIt) {
+  const ExperimentId id = run_one();
+  cluster.now = Instant::from_micros(1'924'992'000'000'000);  // 2031-01-01.
+  cluster.step(DeleteExperiment{id, Duration::seconds(365 * 86'400)});
+  EXPECT_EQ(cluster.refused(KillExperiment{id}).message,
+            "experiment 1 was removed on 2031-01-01 by the retention of the daemon, which keeps experiments "
+            "for 365 days after their end");
+  cluster.expect_replayable();
+}
+
+TEST(KeptForText, NamesTheLargestWholeUnit) {
+  EXPECT_EQ(kept_for_text(Duration::seconds(86'400)), "1 day");
+  EXPECT_EQ(kept_for_text(Duration::seconds(36 * 3'600)), "36 hours");
+  EXPECT_EQ(kept_for_text(Duration::seconds(120)), "2 minutes");
+  EXPECT_EQ(kept_for_text(Duration::seconds(1)), "1 second");
+}
+
 TEST_F(EndedExperiment, KeepsThePlaceOfItsCheckpointsUntilTheyAreRemoved) {
   const ExperimentId id = run_one();
   cluster.step(DeleteExperiment{id});

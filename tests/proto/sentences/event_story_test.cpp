@@ -217,6 +217,8 @@ TEST_F(Story, ShowsActionsOnEndedExperiments) {
   EXPECT_MESSAGE(tell(ExperimentArchived{ExperimentId(1)}));
   EXPECT_MESSAGE(tell(ExperimentUnarchived{ExperimentId(1)}));
   EXPECT_MESSAGE(tell(ExperimentDeleted{ExperimentId(1)}));
+  EXPECT_MESSAGE(tell(
+      ExperimentDeleted{.experiment = ExperimentId(1), .kept_for = Duration::seconds(365 * 86'400)}));
 }
 
 TEST_F(Story, ShowsARetryOfATrial) {

@@ -275,6 +275,7 @@ void apply(const Applier& applier, const ExperimentDeleted& deleted) {
                          .owner = record.owner,
                          .created_at = record.created_at,
                          .deleted_at = applier.event.at,
+                         .kept_for = deleted.kept_for,
                          .trials = record.trials.size(),
                          .slot_time = std::move(record.slot_time),
                          .condemned = {record.condemned.begin(), record.condemned.end()},

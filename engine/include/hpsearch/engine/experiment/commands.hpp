@@ -10,6 +10,7 @@
 #include "hpsearch/engine/alloc/queue.hpp"
 #include "hpsearch/engine/alloc/worker_end.hpp"
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/slot_device.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/as_written.hpp"
@@ -66,6 +67,7 @@ struct UnarchiveExperiment {
 /// that has not ended starts its trials from one of its checkpoints.
 struct DeleteExperiment {
   ExperimentId experiment;
+  Duration kept_for{};  ///< Longer than 0: no user wants it, but the daemon keeps ended ones for that long.
 };
 
 /// Changes limits of an experiment. One that has completed or failed continues if the changes give it more to

@@ -20,10 +20,14 @@ struct DeletedExperiment {
   std::string owner;      ///< The name of the user who submitted it; "" = not recorded.
   Instant created_at;
   Instant deleted_at;
+  Duration kept_for;  ///< As in ExperimentDeleted.
   std::uint64_t trials = 0;
   SlotTime slot_time;
   std::set<std::string> condemned;  ///< Its checkpoints that may still be there.
   Value effective;                  ///< Its config, with the place of its checkpoints, while there are any.
 };
+
+/// "365 days": how long the retention keeps something.
+[[nodiscard]] std::string kept_for_text(Duration kept_for);
 
 }  // namespace hpsearch::engine

@@ -244,10 +244,14 @@ struct ExperimentDeleted {
   static constexpr const char* type = "experiment_deleted";
   ExperimentId experiment;
   std::string actor{};  ///< Who requested it; "" = not recorded.
+  /// The daemon's retention removed it, which keeps experiments for that long after their end. 0 = a user
+  /// deleted it.
+  Duration kept_for{};
 
   static void list_fields(auto& fields, auto& self) {
     fields("experiment", self.experiment);
     fields.maybe("actor", self.actor);
+    fields.maybe("kept_for_ms", self.kept_for);
   }
   friend void apply(const Applier& applier, const ExperimentDeleted& event);
   friend std::string problem_with(const EventChecks& checks, const ExperimentDeleted& event);

@@ -1,0 +1,104 @@
+#include "daemon/retention/retention.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "daemon/daemon_fixture.hpp"
+#include "daemon/retention/retention_rules.hpp"
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Duration;
+using engine::ExperimentId;
+using engine::Instant;
+using Experiments = std::vector<ExperimentId>;
+
+constexpr std::int64_t days = 86'400;
+
+/// Experiments 1, 2 and 3 ended on the days 10, 11 and 12.
+class RetentionRulesTest : public testing::Test {
+ protected:
+  RetentionRulesTest() {
+    for (std::int64_t day = 10; day <= 12; ++day) {
+      const ExperimentId id = create(day);
+      step(engine::KillExperiment{id}, day);
+      EXPECT_TRUE(engine::is_ended(engine_.find(id)->state));
+    }
+  }
+
+  static Instant on(std::int64_t day) { return Instant::from_micros(day * days * 1'000'000); }
+
+  ExperimentId create(std::int64_t day) {
+    engine::CreateExperiment command;
+    command.config = small_search(1);
+    return *step(command, day).created;
+  }
+  engine::Effects step(const engine::Command& command, std::int64_t day) {
+    auto effects = engine_.step(command, on(day));
+    EXPECT_TRUE(effects) << (effects ? "" : effects.error().message);
+    return effects ? std::move(effects).value() : engine::Effects{};
+  }
+  [[nodiscard]] Experiments removed(std::int64_t keep_days, std::int64_t day, std::size_t most = 10) const {
+    return experiments_to_remove(engine_, {.ended_experiments = Duration::seconds(keep_days * days)}, on(day),
+                                 most);
+  }
+
+  engine::Engine engine_{searchers::registry()};
+};
+
+TEST_F(RetentionRulesTest, RemoveNothingUnlessTheyAreGiven) {
+  EXPECT_EQ(removed(0, 10'000), Experiments{});
+}
+
+TEST_F(RetentionRulesTest, RemoveWhatEndedFirst) {
+  EXPECT_EQ(removed(5, 14), Experiments{});
+  EXPECT_EQ(removed(5, 15), Experiments{ExperimentId(1)});
+  EXPECT_EQ(removed(5, 17), (Experiments{ExperimentId(1), ExperimentId(2), ExperimentId(3)}));
+  EXPECT_EQ(removed(5, 17, 2), (Experiments{ExperimentId(1), ExperimentId(2)}));
+}
+
+TEST_F(RetentionRulesTest, KeepStarredExperiments) {
+  step(engine::Annotate{.experiment = ExperimentId(1), .starred = true}, 13);
+  step(engine::ArchiveExperiment{ExperimentId(2)}, 13);
+  EXPECT_EQ(removed(1, 20, 1), Experiments{ExperimentId(2)}) << "archived is not starred";
+}
+
+TEST_F(RetentionRulesTest, KeepExperimentsThatGoOn) {
+  create(13);
+  EXPECT_EQ(removed(1, 100), (Experiments{ExperimentId(1), ExperimentId(2), ExperimentId(3)}));
+}
+
+TEST(Retention, RemovesByAnEvent) {
+  DaemonFixture fixture;
+  const ExperimentId id = fixture.submit(small_search(1));
+  static_cast<void>(fixture.runtime->perform(engine::KillExperiment{id}));
+  fixture.pump_until([&] { return engine::is_ended(fixture.runtime->engine().find(id)->state); });
+  Retention retention(*fixture.runtime, {});
+  retention.look();
+  ASSERT_NE(fixture.runtime->engine().find(id), nullptr);
+  fixture.pump_until([&] {
+    retention.follow({.ended_experiments = Duration::millis(1)});
+    retention.look();
+    return fixture.runtime->engine().find(id) == nullptr;
+  });
+  EXPECT_EQ(fixture.runtime->engine().deleted().at(id).kept_for, Duration::millis(1));
+  EXPECT_EQ(fixture.runtime->event_counts().experiments_removed, 1U);
+  fixture.pump_until([&] { return fixture.runtime->idle(); });
+  const auto events = fixture.store->read({}, 100);
+  ASSERT_TRUE(events);
+  const auto is_removal = [](const engine::Event& event) {
+    const auto* deleted = std::get_if<engine::ExperimentDeleted>(&event.body);
+    return deleted != nullptr && deleted->kept_for == Duration::millis(1);
+  };
+  EXPECT_EQ(std::count_if(events->begin(), events->end(), is_removal), 1);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon
