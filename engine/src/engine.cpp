@@ -34,6 +34,8 @@ struct Dispatch {
   Status operator()(const ChangeExperiment& command) const { return change_experiment(step, command); }
   Status operator()(const ChangeProgram& command) const { return change_program(step, command); }
   Status operator()(const Annotate& command) const { return annotate(step, command); }
+  Status operator()(const NoteLogsRemoved& command) const { return note_logs_removed(step, command); }
+  Status operator()(const ThinCurve& command) const { return thin_curve(step, command); }
   Status operator()(const ArchiveExperiment& command) const {
     return archive_experiment(step, command.experiment, true);
   }

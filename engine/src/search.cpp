@@ -33,6 +33,8 @@ std::string not_of_a_program(const Event& event) {
     }
   } else if (std::holds_alternative<ExperimentDeleted>(event.body) ||
              std::holds_alternative<WorkerForgotten>(event.body) ||
+             std::holds_alternative<LogsRemoved>(event.body) ||
+             std::holds_alternative<CurveThinned>(event.body) ||
              std::holds_alternative<QueueAdded>(event.body) ||
              std::holds_alternative<StoreRestored>(event.body)) {
     return "is none of a search in a program";

@@ -149,6 +149,8 @@ Status archive_experiment(Step& step, ExperimentId id, bool archived);
 Status delete_experiment(Step& step, ExperimentId id, Duration kept_for);
 Status change_experiment(Step& step, const ChangeExperiment& command);
 Status annotate(Step& step, const Annotate& command);
+Status note_logs_removed(Step& step, const NoteLogsRemoved& command);
+Status thin_curve(Step& step, const ThinCurve& command);
 Status change_program(Step& step, const ChangeProgram& command);
 Status end_trial(Step& step, const EndTrial& command);
 Status retry_trial(Step& step, const RetryTrial& command);

@@ -189,6 +189,15 @@ struct EventStory::LineOf {
             (event.note.empty() ? "" : "; note: " + event.note)};
   }
 
+  Line operator()(const engine::LogsRemoved& event) const {
+    return {"the daemon removed the kept logs of " + name_of(event.trial) + " to make room"};
+  }
+
+  Line operator()(const engine::CurveThinned& event) const {
+    return {"the retention of the daemon removed reports from the curve of " + name_of(event.trial) + "; " +
+            counted(event.left, "report") + " of it " + (event.left == 1 ? "is" : "are") + " left"};
+  }
+
   // --- trials ---
 
   Line operator()(const engine::TrialCreated& event) const {

@@ -222,6 +222,33 @@ TYPED_TEST_P(EventStoreContract, GivesCurvesInPages) {
   EXPECT_EQ(quoted->points.front().step, engine::Units(3));
 }
 
+TYPED_TEST_P(EventStoreContract, ThinnedCurveLosesRowsOfReportsAndNothingElse) {
+  std::vector<engine::Event> reports;
+  for (std::uint64_t seq = 1; seq <= 5; ++seq) {
+    reports.push_back(this->report(0, 1, seq, static_cast<double>(seq)));
+  }
+  reports.push_back(this->report(0, 2, 2, 6));
+  reports.push_back(this->report(1, 1, 2, 7));
+  this->append(reports);
+  const auto seqs_of = [this](std::uint64_t trial) {
+    const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(trial), {}, 100);
+    EXPECT_TRUE(points);
+    std::vector<std::uint64_t> seqs;
+    for (const MetricPoint& point : points ? *points : std::vector<MetricPoint>{}) {
+      seqs.push_back(point.seq);
+    }
+    return seqs;
+  };
+  // One more report of the trial is in the same group.
+  const engine::Event last = this->report(0, 3, 1, 8);
+  this->append({last, this->next(engine::CurveThinned{
+                          engine::ExperimentId(1), engine::TrialNumber(0), 3, {1, 2, 3, 1, 5, 5, 3, 1, 1}})});
+  EXPECT_EQ(seqs_of(0), (std::vector<std::uint64_t>{1, 4, 2}));
+  EXPECT_EQ(seqs_of(1), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(this->reopen().size(), 9U) << "the log has all of it";
+  EXPECT_EQ(seqs_of(0), (std::vector<std::uint64_t>{1, 4, 2}));
+}
+
 TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
                                engine::LeaseId(5)};
@@ -279,6 +306,6 @@ REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryRetur
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,
                             KeepsTheMetricsOfATrialInOrder, GivesMetricsInPages, GivesCurvesInPages,
-                            MetricsKeepEveryDouble);
+                            MetricsKeepEveryDouble, ThinnedCurveLosesRowsOfReportsAndNothingElse);
 
 }  // namespace hpsearch::daemon

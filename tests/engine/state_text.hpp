@@ -185,12 +185,12 @@ class StateText {
     const auto& [id, length, reached, trained, latest, best, reason, live, failures, checkpoints,
                  other_metrics, last_failure, last_lease, last_seq, created_at, ended_at, best_at, busy,
                  attempts, restarts, state, awaits_resume, invalid, exited, from_zero, best_is_recent,
-                 trains_no_further, trained_unreported, ran_unlogged] = x;
+                 trains_no_further, trained_unreported, ran_unlogged, curve_thinned] = x;
     static_cast<void>(reason);
     all(id, length, reached, trained, latest, best, reason_of(x), live, failures, checkpoints, other_metrics,
         last_failure, last_lease, last_seq, created_at, ended_at, best_at, busy, attempts, restarts, state,
         awaits_resume, invalid, exited, from_zero, best_is_recent, trains_no_further, trained_unreported,
-        ran_unlogged);
+        ran_unlogged, curve_thinned);
   }
   void put(const ExperimentNote& x) {
     const auto& [about, note, trial, attempt, attempts] = x;

@@ -411,7 +411,7 @@ void EngineLife::a_user_does_something() {
                      : engine::Command(engine::UnarchiveExperiment{id}));
       break;
     case 14:
-      step(engine::DeleteExperiment{id});
+      step(engine::DeleteExperiment{id, id.number() % 2 == 0 ? Duration::seconds(86'400) : Duration{}});
       break;
     case 15:
       if (trial.number() < record->trials.size() && record->trials[trial.number()].checkpoints &&

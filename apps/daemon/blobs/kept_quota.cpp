@@ -39,13 +39,23 @@ std::uint64_t bytes_on_disk(std::uint64_t bytes) noexcept {
   return (bytes + block - 1) / block * block;
 }
 
+void KeptQuota::add(const KeptItem& item, std::uint64_t bytes) noexcept {
+  bytes_ += bytes;
+  log_bytes_ += item.kind == Kind::logs ? bytes : 0;
+}
+
+void KeptQuota::subtract(const KeptItem& item, std::uint64_t bytes) noexcept {
+  bytes_ -= bytes;
+  log_bytes_ -= item.kind == Kind::logs ? bytes : 0;
+}
+
 void KeptQuota::count(const KeptItem& item, const Weight& weight) {
   if (const auto before = items_.find(item); before != items_.end()) {
-    bytes_ -= before->second.bytes;
+    subtract(item, before->second.bytes);
     items_.erase(before);
   }
   if (weight.bytes > 0) {
-    bytes_ += weight.bytes;
+    add(item, weight.bytes);
     items_.emplace(item, weight);
   }
 }
@@ -59,7 +69,7 @@ void KeptQuota::count_file(const KeptItem& item, std::uint64_t bytes, std::uint6
 void KeptQuota::forget(ExperimentId experiment) {
   for (auto at = items_.lower_bound({experiment, Kind::files, {}, {}});
        at != items_.end() && at->first.experiment == experiment; at = items_.erase(at)) {
-    bytes_ -= at->second.bytes;
+    subtract(at->first, at->second.bytes);
   }
 }
 
@@ -82,8 +92,21 @@ void KeptQuota::take(KeptItem item, std::vector<KeptItem>& surplus) {
   forget(item);
 }
 
+void KeptQuota::take_logs_beyond_limit(const EndedAt& ended_at, std::vector<KeptItem>& surplus) {
+  if (log_bytes_ <= most_log_bytes_) {
+    return;
+  }
+  for (const ExperimentId experiment : by_age(ended_at)) {
+    for (auto log = items_.lower_bound({experiment, Kind::logs, {}, {}});
+         log_bytes_ > most_log_bytes_ && log != items_.end() && log->first.experiment == experiment;) {
+      take((log++)->first, surplus);
+    }
+  }
+}
+
 std::vector<KeptItem> KeptQuota::take_surplus(const EndedAt& ended_at, const KeptItem& latest) {
   std::vector<KeptItem> surplus;
+  take_logs_beyond_limit(ended_at, surplus);
   if (bytes_ <= most_bytes_) {
     return surplus;
   }

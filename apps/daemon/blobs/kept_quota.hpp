@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -31,6 +32,7 @@ struct KeptItem {
 /// first from ended experiments, in the order of their ends, then from the oldest running one. An experiment
 /// loses files before logs: files of trials without a metric first, then those of the worst trials; logs by
 /// the numbers of their trials. The latest files are removed only for those of the best trial, as on workers.
+/// Logs can have a limit of their own below it; beyond that, they are removed in the same order.
 ///
 /// Threads: one at a time. Cost: count() and forget() logarithmic; take_surplus() linear in the experiments
 /// and, if there is a surplus, in the files of those that lose some.
@@ -38,8 +40,12 @@ class KeptQuota {
  public:
   explicit KeptQuota(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// Another limit; take_surplus() chooses what is beyond it.
-  void limit_to(std::uint64_t most_bytes) noexcept { most_bytes_ = most_bytes; }
+  /// Other limits; take_surplus() chooses what is beyond them.
+  void limit_to(std::uint64_t most_bytes,
+                std::uint64_t most_log_bytes = std::numeric_limits<std::uint64_t>::max()) noexcept {
+    most_bytes_ = most_bytes;
+    most_log_bytes_ = most_log_bytes;
+  }
 
   struct Weight {
     std::uint64_t bytes = 0;
@@ -61,14 +67,20 @@ class KeptQuota {
 
   [[nodiscard]] bool has(const KeptItem& item) const { return items_.contains(item); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t log_bytes() const noexcept { return log_bytes_; }
 
  private:
   using Items = std::map<KeptItem, Weight>;
   [[nodiscard]] std::vector<engine::ExperimentId> by_age(const EndedAt& ended_at) const;
   void take(KeptItem item, std::vector<KeptItem>& surplus);
+  void take_logs_beyond_limit(const EndedAt& ended_at, std::vector<KeptItem>& surplus);
+  void add(const KeptItem& item, std::uint64_t bytes) noexcept;
+  void subtract(const KeptItem& item, std::uint64_t bytes) noexcept;
 
   std::uint64_t most_bytes_;
+  std::uint64_t most_log_bytes_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t bytes_ = 0;
+  std::uint64_t log_bytes_ = 0;  ///< A part of them.
   Items items_;
 };
 

@@ -151,6 +151,7 @@ KeptStore::KeptStore(net::Loop& loop, std::string directory, Limits limits, Ende
       arriving_(make_arriving()),
       looking_(loop, 1),
       disk_(loop, 1) {
+  quota_.limit_to(limits_.quota, limits_.logs);
   std::error_code error;
   std::filesystem::create_directories(directory_, error);  // A failure shows in the first write.
   looking_.run([this, where = directory_]() -> net::Background::Afterwards {
@@ -222,7 +223,7 @@ void KeptStore::add_found(const Found& found) {
 
 void KeptStore::limit_to(Limits limits) {
   limits_ = limits;
-  quota_.limit_to(limits.quota);
+  quota_.limit_to(limits.quota, limits.logs);
   make_room(quota_.take_surplus(ended_at_));
 }
 
@@ -244,6 +245,7 @@ void KeptStore::make_room(const std::vector<KeptItem>& removed) {
 }
 
 void KeptStore::remove_logs(const std::vector<TrialKey>& removed) {
+  logs_removed_(removed);
   for (const TrialKey& trial : removed) {
     TrialNumber& up_to = removed_up_to_.try_emplace(trial.first, trial.second).first->second;
     up_to = std::max(up_to, trial.second);

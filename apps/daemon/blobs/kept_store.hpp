@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,8 +68,9 @@ class KeptStore {
  public:
   using EndedAt = KeptQuota::EndedAt;
   struct Limits {
-    std::uint64_t quota = 0;  ///< Bytes of everything that is kept.
-    bool files = true;        ///< Whether files are kept at all.
+    std::uint64_t quota = 0;                                         ///< Bytes of everything that is kept.
+    bool files = true;                                               ///< Whether files are kept at all.
+    std::uint64_t logs = std::numeric_limits<std::uint64_t>::max();  ///< Bytes of kept logs, a part of them.
   };
 
   /// Makes the directory if it is missing and counts what is in it, beside the loop. `ended_at` is called on
@@ -76,6 +78,12 @@ class KeptStore {
   KeptStore(net::Loop& loop, std::string directory, Limits limits, EndedAt ended_at);
   KeptStore(const KeptStore&) = delete;
   KeptStore& operator=(const KeptStore&) = delete;
+
+  using TrialKey = std::pair<engine::ExperimentId, engine::TrialNumber>;
+  /// Calls it on the loop with trials whose logs are removed to make room, in the order of experiments.
+  void on_logs_removed(std::function<void(const std::vector<TrialKey>&)> report) {
+    logs_removed_ = std::move(report);
+  }
 
   /// Other limits from now on; what is beyond them is removed.
   void limit_to(Limits limits);
@@ -176,7 +184,6 @@ class KeptStore {
   [[nodiscard]] bool log_was_removed(engine::ExperimentId experiment, engine::TrialNumber trial) const;
 
  private:
-  using TrialKey = std::pair<engine::ExperimentId, engine::TrialNumber>;
   /// By label of the attempt.
   using Problems = std::map<std::pair<std::string, engine::WorkerId>, std::string>;
   struct Offered {
@@ -204,6 +211,7 @@ class KeptStore {
   Limits limits_;
   KeptQuota quota_;
   EndedAt ended_at_;
+  std::function<void(const std::vector<TrialKey>&)> logs_removed_ = [](const auto&) {};
   std::map<KeptSet, Summary> listed_;
   /// Offers whose content is arriving; nullptr: the set was removed to make room, and offering it again does
   /// not help.

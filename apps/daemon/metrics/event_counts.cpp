@@ -76,6 +76,10 @@ void EventCounts::count(const Event& event, engine::Instant at) {
   } else if constexpr (std::is_same_v<Event, ExperimentDeleted>) {
     experiments_[event.experiment].trials = {};
     experiments_removed += event.kept_for == Duration{} ? 0U : 1U;
+  } else if constexpr (std::is_same_v<Event, LogsRemoved>) {
+    ++logs_removed;
+  } else if constexpr (std::is_same_v<Event, CurveThinned>) {
+    ++curves_thinned;
   } else if constexpr (std::is_same_v<Event, TrialCreated>) {
     ++trials_created;
     begin_wait(event.experiment, event.trial, at);

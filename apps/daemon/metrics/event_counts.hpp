@@ -51,6 +51,8 @@ class EventCounts {
   std::uint64_t checkpoint_bytes = 0;   ///< Sizes as programs saved them.
   std::uint64_t checkpoints_deleted = 0;
   std::uint64_t experiments_removed = 0;   ///< By the retention.
+  std::uint64_t logs_removed = 0;          ///< Trials whose kept logs had to make room.
+  std::uint64_t curves_thinned = 0;        ///< Trials whose curve lost reports.
   std::uint64_t self_pauses = 0;           ///< Experiments that paused themselves.
   std::uint64_t failure_quarantines = 0;   ///< Workers where trials failed; a longer time counts again.
   std::uint64_t operator_quarantines = 0;  ///< Workers, by operators.

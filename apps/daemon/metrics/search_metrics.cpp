@@ -232,6 +232,10 @@ void add_search_metrics(PrometheusText& text, const Runtime* runtime, const Pool
   text.counter("checkpoints_deleted_total", "Checkpoints deleted.", count(events.checkpoints_deleted));
   text.counter("retention_removed_experiments_total", "Ended experiments that the retention removed.",
                count(events.experiments_removed));
+  text.counter("retention_removed_logs_total", "Trials whose kept logs were removed to make room.",
+               count(events.logs_removed));
+  text.counter("retention_thinned_curves_total", "Stopped trials whose curves lost reports by the retention.",
+               count(events.curves_thinned));
   add_waits(text, events, sums, pools);
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/options/addresses.hpp"
 #include "daemon/sign_on/sign_in_file.hpp"
 #include "daemon/store/postgresql/database_url.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/io/archive/context_files.hpp"
 #include "hpsearch/io/arguments/described_options.hpp"
@@ -352,16 +353,49 @@ std::vector<Option> backup_options(Options& options) {
   };
 }
 
+Take curve_reports_in(std::optional<std::uint64_t>& place) {
+  return configuration::Take{
+      Take::Kind::text, [&place](const std::string& text) {
+        constexpr std::string_view thin = "thin:";
+        const std::optional<std::uint64_t> number =
+            text.starts_with(thin) ? engine::number_in<std::uint64_t>(text.substr(thin.size()))
+                                   : std::nullopt;
+        const bool is_right = text == "full" || text == "none" || number.value_or(0) > 0;
+        if (!is_right) {
+          return "full, thin:N with a number of reports, or none";
+        }
+        place = text == "none" ? std::optional<std::uint64_t>(0) : number;
+        return "";
+      }};
+}
+
 std::vector<Option> retention_options(Options& options) {
   return {
       {.key = "retention.ended_experiments",
        .flag = "--keep-experiments",
        .value = "TIME",
-       .meaning =
-           "How long an experiment is kept after its end, such as 365d; then it is deleted with its "
-           "checkpoints, logs and files, unless it is starred",
+       .meaning = "How long an experiment is kept after its end, such as 365d; then it is deleted with its "
+                  "checkpoints, logs and files, unless it is starred",
        .usual = "for ever",
        .take = configuration::seconds_in(options.keep_experiments_seconds, 1, 1e10),
+       .change = Change::by_hang_up},
+      {.key = "retention.metrics_of_stopped_trials",
+       .flag = "--stopped-curves",
+       .value = "full|thin:N|none",
+       .meaning =
+           "What stays of the curves of trials an hour after they were stopped: all reports, N of them, or "
+           "none; those at the lengths where a trial was judged, the best and the last one always stay",
+       .usual = "full",
+       .take = curve_reports_in(options.stopped_curve_reports),
+       .change = Change::by_hang_up},
+      {.key = "retention.logs",
+       .flag = "--keep-logs",
+       .value = "SIZE",
+       .meaning =
+           "Room for kept logs within --kept-quota, such as 20GiB; those of the experiments that ended first "
+           "are removed first",
+       .usual = "--kept-quota",
+       .take = configuration::bytes_in(options.keep_logs),
        .change = Change::by_hang_up},
   };
 }
@@ -484,7 +518,8 @@ bool check_files(const Options& options) {
 
 configuration::Program program_of(Options& options) {
   configuration::Program program{"hpsearchd", {}};
-  for (const auto part : {state_options, http_options, worker_options, backup_options, retention_options, other_options}) {
+  for (const auto part :
+       {state_options, http_options, worker_options, backup_options, retention_options, other_options}) {
     for (Option& option : part(options)) {
       program.options.push_back(std::move(option));
     }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -55,9 +57,11 @@ struct Options {
   std::string backup_endpoint_url;  ///< Where the object store is reached; "" = at its provider.
   double backup_every_seconds = 24.0 * 3'600;
   std::uint64_t backup_keep = 7;
-  std::string backup_key_file;     ///< "" = needs backup_no_secrets.
-  bool backup_no_secrets = false;  ///< Scheduled backups don't have the keys of the state directory.
+  std::string backup_key_file;          ///< "" = needs backup_no_secrets.
+  bool backup_no_secrets = false;       ///< Scheduled backups don't have the keys of the state directory.
   double keep_experiments_seconds = 0;  ///< After their end; 0 = for ever.
+  std::optional<std::uint64_t> stopped_curve_reports;  ///< In curves of stopped trials; null = all.
+  std::uint64_t keep_logs = std::numeric_limits<std::uint64_t>::max();  ///< Bytes; a part of kept_quota.
   std::string log_level = "info";
   std::string log_format;  ///< As set_log_format() takes it.
 

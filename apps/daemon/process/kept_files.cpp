@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/blobs/log_places.hpp"
 #include "daemon/process/daemon_process.hpp"
@@ -35,17 +36,23 @@ Status DaemonProcess::open_kept_files() {
                                              : std::nullopt;
   };
   kept_.emplace(loop_, directory_->kept(), kept_limits(), ended_at);
+  kept_->on_logs_removed([this](const std::vector<Retention::Trial>& trials) {
+    if (retention_) {
+      retention_->note_removed_logs(trials);
+    }
+  });
   return Done{};
 }
 
 KeptStore::Limits DaemonProcess::kept_limits() const {
-  return {options_.kept_quota, !options_.no_kept_files};
+  return {options_.kept_quota, !options_.no_kept_files, options_.keep_logs};
 }
 
 RetentionRules DaemonProcess::retention_rules() const {
   // Milliseconds, as events have them.
   return {.ended_experiments =
-              engine::Duration::millis(static_cast<std::int64_t>(options_.keep_experiments_seconds * 1e3))};
+              engine::Duration::millis(static_cast<std::int64_t>(options_.keep_experiments_seconds * 1e3)),
+          .most_reports = options_.stopped_curve_reports};
 }
 
 std::set<std::string> DaemonProcess::contexts_of_experiments() const {

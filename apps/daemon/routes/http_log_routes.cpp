@@ -88,7 +88,7 @@ Error not_to_be_had(RequestContext& context, const Question& question, Error liv
   if (context.about.kept->log_was_removed(key.experiment, key.trial)) {
     return Error{Errc::not_found, live.message +
                                       "; what the daemon had kept of it was removed to make room (hpsearchd "
-                                      "--kept-quota)"};
+                                      "--kept-quota and --keep-logs)"};
   }
   const std::string problem = context.about.kept->log_problem_of(key, question.log.worker);
   if (!problem.empty()) {

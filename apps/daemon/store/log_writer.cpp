@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "daemon/store/metrics_text.hpp"
 #include "hpsearch/engine/base/check.hpp"
@@ -19,6 +20,8 @@ Status LogWriter::open(SqliteFile& file, std::uint64_t daemon_epoch) {
       {&add_metric_,
        "INSERT INTO metric (experiment, trial, attempt, seq, step, at, metrics) VALUES (?, ?, ?, ?, ?, ?, "
        "?)"},
+      {&remove_metrics_,
+       "DELETE FROM metric WHERE experiment = ? AND trial = ? AND attempt = ? AND seq BETWEEN ? AND ?"},
       {&add_to_history_, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
       {&read_epoch_, "SELECT value FROM meta WHERE name = 'daemon_epoch'"},
       {&set_head_, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
@@ -50,7 +53,8 @@ Status LogWriter::add(const RecordView& record, const engine::Event& event) {
       return marked;
     }
   }
-  return add_metrics(event);
+  const auto* thinned = std::get_if<engine::CurveThinned>(&event.body);
+  return thinned == nullptr ? add_metrics(event) : remove_metrics(*thinned);
 }
 
 Status LogWriter::add_metrics(const engine::Event& event) {
@@ -69,6 +73,21 @@ Status LogWriter::add_metrics(const engine::Event& event) {
   point.bind(6, static_cast<std::uint64_t>(event.at.micros()));
   point.bind_text(7, json);
   return done(point, "cannot store metrics in");
+}
+
+Status LogWriter::remove_metrics(const engine::CurveThinned& event) {
+  for (const RemovedReports& row : removed_reports(event)) {
+    Use reports(remove_metrics_);
+    reports.bind(1, event.experiment.number());
+    reports.bind(2, event.trial.number());
+    reports.bind(3, row.attempt.number());
+    reports.bind(4, row.first);
+    reports.bind(5, row.last);
+    if (auto removed = done(reports, "cannot remove metrics from"); !removed) {
+      return removed;
+    }
+  }
+  return Done{};
 }
 
 Status LogWriter::finish() {

@@ -27,11 +27,13 @@ class LogWriter {
   engine::Status add_row();
   engine::Status check_epoch();
   engine::Status add_metrics(const engine::Event& event);
+  engine::Status remove_metrics(const engine::CurveThinned& event);
   [[nodiscard]] engine::Status done(Use& use, const char* doing) const;
 
   SqliteFile* file_ = nullptr;
   Statement add_group_;
   Statement add_metric_;
+  Statement remove_metrics_;
   Statement add_to_history_;
   Statement read_epoch_;
   Statement set_head_;

@@ -120,6 +120,12 @@ engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::Experiment
         points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics, event.at});
       }
     }
+    const auto* thinned = std::get_if<engine::CurveThinned>(&event.body);
+    if (thinned != nullptr && thinned->experiment == experiment && thinned->trial == trial) {
+      for (const RemovedReports& row : removed_reports(*thinned)) {
+        std::erase_if(points, [&row](const MetricPoint& point) { return row.has(point.attempt, point.seq); });
+      }
+    }
   }
   std::sort(points.begin(), points.end(), [](const MetricPoint& a, const MetricPoint& b) {
     return std::pair(a.attempt, a.seq) < std::pair(b.attempt, b.seq);

@@ -99,6 +99,14 @@ std::optional<TrialPlace> history_of(const engine::Event& event) {
       event.body);
 }
 
+std::vector<RemovedReports> removed_reports(const engine::CurveThinned& event) {
+  std::vector<RemovedReports> rows;
+  for (std::size_t i = 0; i + 2 < event.removed.size(); i += 3) {
+    rows.push_back({engine::AttemptNumber(event.removed[i]), event.removed[i + 1], event.removed[i + 2]});
+  }
+  return rows;
+}
+
 const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept {
   const auto* taken = std::get_if<engine::ReportTaken>(&event.body);
   return taken == nullptr ? nullptr : std::get_if<engine::MetricsReport>(&taken->report);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
@@ -61,6 +63,19 @@ struct TrialPlace {
   friend bool operator==(TrialPlace, TrialPlace) = default;
 };
 [[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event);
+
+/// Reports of one attempt that follow each other.
+struct RemovedReports {
+  engine::AttemptNumber attempt;
+  std::uint64_t first = 0;  ///< Sequence numbers.
+  std::uint64_t last = 0;
+
+  [[nodiscard]] bool has(engine::AttemptNumber of, std::uint64_t seq) const noexcept {
+    return of == attempt && seq >= first && seq <= last;
+  }
+};
+/// Those that the event removes from the curve of its trial.
+[[nodiscard]] std::vector<RemovedReports> removed_reports(const engine::CurveThinned& event);
 
 /// The metrics report in an event; nullptr if there is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;

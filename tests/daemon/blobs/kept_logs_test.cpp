@@ -273,7 +273,8 @@ TEST_F(KeptLogsTest, RemovalForRoomIsReported) {
   const auto check = [&] {
     const auto gone = log_of(std::min(first, second));
     EXPECT_EQ(gone.status, 404U);
-    EXPECT_NE(gone.text.find("was removed to make room (hpsearchd --kept-quota)"), std::string::npos)
+    EXPECT_NE(gone.text.find("was removed to make room (hpsearchd --kept-quota and --keep-logs)"),
+              std::string::npos)
         << gone.text;
     EXPECT_EQ(log_of(std::max(first, second)).status, 200U);
   };

@@ -109,6 +109,22 @@ TEST(KeptQuota, RemovesFilesOfAnExperimentBeforeItsLogs) {
   EXPECT_TRUE(quota.has(logs_of(7)));
 }
 
+TEST(KeptQuota, LogsHaveALimitOfTheirOwn) {
+  KeptQuota quota(1'000);
+  quota.limit_to(1'000, 50);
+  for (const std::uint64_t experiment : {1U, 2U}) {
+    quota.count(logs_of(0, experiment), {.bytes = 20});
+    quota.count(logs_of(1, experiment), {.bytes = 20});
+    quota.count(files_of(0, experiment), {.bytes = 100});
+  }
+  EXPECT_EQ(quota.take_surplus(ended({{2, 100}})), (Items{logs_of(0, 2), logs_of(1, 2)}))
+      << "of 80 bytes 30 too many; never of 1, which goes on, while another has ended";
+  EXPECT_EQ(quota.log_bytes(), 40U);
+  EXPECT_EQ(quota.bytes(), 240U);
+  quota.forget(ExperimentId(1));
+  EXPECT_EQ(quota.log_bytes(), 0U);
+}
+
 TEST(KeptQuota, RemovesFromTheExperimentThatEndedFirst) {
   KeptQuota quota(10 * block);
   for (const std::uint64_t experiment : {1U, 2U, 3U, 4U}) {

@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/io/configuration/command_line.hpp"
@@ -144,6 +146,8 @@ const std::map<std::string, std::string> samples{
     {"backup.key_file", "/x/backup.key"},
     {"backup.no_secrets", "true"},
     {"retention.ended_experiments", "365d"},
+    {"retention.metrics_of_stopped_trials", "thin:200"},
+    {"retention.logs", "20GiB"},
     {"checkpoints.root", "/x/checkpoints"},
     {"limits.context", "5"},
     {"limits.kept", "5GiB"},
@@ -266,6 +270,23 @@ TEST(Options, BackupsNeedAKeyFileOrTheWordThatTheyHaveNoSecrets) {
   ASSERT_NE(options, nullptr) << problems;
   EXPECT_EQ(options->backup_every_seconds, 6 * 3'600);
   EXPECT_EQ(options->backup_keep, 7U);
+}
+
+TEST(Options, CurvesOfStoppedTrialsAreFullThinOrNone) {
+  for (const auto& [text, reports] :
+       {std::pair("--stopped-curves=full", std::optional<std::uint64_t>()),
+        std::pair("--stopped-curves=none", std::optional<std::uint64_t>(0)),
+        std::pair("--stopped-curves=thin:200", std::optional<std::uint64_t>(200))}) {
+    const auto read_back = read({"--state-dir=/x", text});
+    const auto* options = std::get_if<Options>(&read_back);
+    ASSERT_NE(options, nullptr) << problems;
+    EXPECT_EQ(options->stopped_curve_reports, reports) << text;
+  }
+  for (const char* text : {"--stopped-curves=thin", "--stopped-curves=thin:0", "--stopped-curves=thin:few",
+                           "--stopped-curves=200"}) {
+    EXPECT_TRUE(std::holds_alternative<Exit>(read({"--state-dir=/x", text}))) << text;
+    EXPECT_NE(problems.find("full, thin:N with a number of reports, or none"), std::string::npos) << problems;
+  }
 }
 
 TEST(Options, BackupsGoToADirectoryOrAnObjectStore) {

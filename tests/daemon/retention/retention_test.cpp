@@ -75,6 +75,60 @@ TEST_F(RetentionRulesTest, KeepExperimentsThatGoOn) {
   EXPECT_EQ(removed(1, 100), (Experiments{ExperimentId(1), ExperimentId(2), ExperimentId(3)}));
 }
 
+MetricPoint report(std::uint64_t attempt, std::uint64_t seq, std::uint64_t step) {
+  return {engine::AttemptNumber(attempt), seq, engine::Units{step}, {}, {}};
+}
+
+TEST(CurveLoss, KeepsTheStepsThatDecided) {
+  std::vector<MetricPoint> reports;
+  for (std::uint64_t step = 1; step <= 10; ++step) {
+    reports.push_back(report(1, step + 1, step));
+  }
+  const CurveLoss none = curve_loss(reports, {engine::Units{3}, engine::Units{9}}, 0);
+  EXPECT_EQ(none.left, 2U);
+  EXPECT_EQ(none.removed, (std::vector<std::uint64_t>{1, 2, 3, 1, 5, 9, 1, 11, 11}));
+  const CurveLoss thin = curve_loss(reports, {engine::Units{3}, engine::Units{9}}, 2);
+  EXPECT_EQ(thin.left, 4U) << "1, 3, 6 and 9";
+  EXPECT_EQ(thin.removed, (std::vector<std::uint64_t>{1, 3, 3, 1, 5, 6, 1, 8, 9, 1, 11, 11}));
+  EXPECT_TRUE(curve_loss(reports, {engine::Units{3}}, 9).removed.empty());
+  EXPECT_EQ(curve_loss({}, {}, 0).left, 0U);
+}
+
+TEST(CurveLoss, RowsOfRemovedReportsAreOfOneAttempt) {
+  const std::vector<MetricPoint> reports{report(1, 2, 1), report(1, 4, 2), report(2, 1, 2), report(2, 2, 3)};
+  EXPECT_EQ(curve_loss(reports, {engine::Units{3}}, 0).removed,
+            (std::vector<std::uint64_t>{1, 2, 4, 2, 1, 1}));
+}
+
+TEST(Retention, ThinsCurvesOfStoppedTrialsOnce) {
+  engine::TrialRecord trial;
+  trial.state = engine::TrialState::stopped;
+  trial.ended_at = Instant::from_micros(0);
+  const Instant later = trial.ended_at + Duration::seconds(3'600);
+  const RetentionRules rules{.most_reports = 2};
+  EXPECT_TRUE(may_lose_reports(trial, rules, later));
+  EXPECT_FALSE(may_lose_reports(trial, {}, later));
+  EXPECT_FALSE(may_lose_reports(trial, rules, trial.ended_at + Duration::seconds(3'599)));
+  trial.curve_thinned = true;
+  EXPECT_FALSE(may_lose_reports(trial, rules, later));
+  trial.curve_thinned = false;
+  trial.state = engine::TrialState::completed;
+  EXPECT_FALSE(may_lose_reports(trial, rules, later));
+}
+
+TEST(Retention, RecordsRemovedLogsOfKnownExperiments) {
+  DaemonFixture fixture;
+  const ExperimentId id = fixture.submit(small_search(1));
+  ScriptedWorker worker(fixture);
+  worker.join();
+  static_cast<void>(worker.wait_for<proto::Lease>(1));
+  Retention retention(*fixture.runtime, {});
+  retention.note_removed_logs({{id, engine::TrialNumber(0)},
+                               {id, engine::TrialNumber(7)},
+                               {ExperimentId(9), engine::TrialNumber(0)}});
+  EXPECT_EQ(fixture.runtime->event_counts().logs_removed, 1U);
+}
+
 TEST(Retention, RemovesByAnEvent) {
   DaemonFixture fixture;
   const ExperimentId id = fixture.submit(small_search(1));

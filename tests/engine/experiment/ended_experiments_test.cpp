@@ -104,6 +104,33 @@ TEST_F(EndedExperiment, SaysWhenTheRetentionHasRemovedIt) {
   cluster.expect_replayable();
 }
 
+TEST_F(EndedExperiment, LosesReportsOfACurveOnce) {
+  const ExperimentId id = run_one();
+  const ThinCurve command{id, TrialNumber(0), 1, {1, 1, 1}};
+  EXPECT_EQ(all<CurveThinned>(cluster.step(command).events).size(), 1U);
+  EXPECT_TRUE(cluster.engine.find(id, TrialNumber(0))->curve_thinned);
+  EXPECT_EQ(cluster.refused(command).message,
+            "trial 0 of experiment 1 has lost reports of its curve already");
+  EXPECT_EQ(cluster.refused(ThinCurve{id, TrialNumber(9), 1, {1, 1, 1}}).message,
+            "there is no trial 9 of experiment 1");
+  cluster.expect_replayable();
+}
+
+TEST_F(EndedExperiment, LosesKeptLogsOfItsTrials) {
+  const ExperimentId id = run_one();
+  const Effects effects = cluster.step(NoteLogsRemoved{id, {TrialNumber(0), TrialNumber(9)}});
+  EXPECT_EQ(all<LogsRemoved>(effects.events).size(), 1U) << "there is no trial 9";
+  cluster.expect_replayable();
+}
+
+TEST(ThinnedCurve, IsThatOfATrialThatHasEnded) {
+  TestCluster cluster;
+  cluster.join("w", 1);
+  const ExperimentId id = cluster.create(random_config(1, 0));
+  EXPECT_EQ(cluster.refused(ThinCurve{id, TrialNumber(0), 0, {1, 1, 1}}).message,
+            "trial 0 of experiment 1 has not ended");
+}
+
 TEST(KeptForText, NamesTheLargestWholeUnit) {
   EXPECT_EQ(kept_for_text(Duration::seconds(86'400)), "1 day");
   EXPECT_EQ(kept_for_text(Duration::seconds(36 * 3'600)), "36 hours");

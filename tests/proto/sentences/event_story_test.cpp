@@ -217,8 +217,14 @@ TEST_F(Story, ShowsActionsOnEndedExperiments) {
   EXPECT_MESSAGE(tell(ExperimentArchived{ExperimentId(1)}));
   EXPECT_MESSAGE(tell(ExperimentUnarchived{ExperimentId(1)}));
   EXPECT_MESSAGE(tell(ExperimentDeleted{ExperimentId(1)}));
-  EXPECT_MESSAGE(tell(
-      ExperimentDeleted{.experiment = ExperimentId(1), .kept_for = Duration::seconds(365 * 86'400)}));
+  EXPECT_MESSAGE(
+      tell(ExperimentDeleted{.experiment = ExperimentId(1), .kept_for = Duration::seconds(365 * 86'400)}));
+}
+
+TEST_F(Story, ShowsDataThatWereRemoved) {
+  EXPECT_MESSAGE(tell(LogsRemoved{ExperimentId(1), TrialNumber(3)}));
+  EXPECT_MESSAGE(tell(CurveThinned{ExperimentId(1), TrialNumber(3), 200, {1, 2, 5}}));
+  EXPECT_MESSAGE(tell(CurveThinned{ExperimentId(1), TrialNumber(3), 1, {1, 2, 5}}));
 }
 
 TEST_F(Story, ShowsARetryOfATrial) {

@@ -1,5 +1,6 @@
 #include "daemon/store/postgresql/log_batch.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <variant>
 
@@ -11,7 +12,7 @@ namespace {
 
 // The row of the store is locked first. A daemon that takes the store over waits for this commit, or this one
 // finds another epoch.
-constexpr const char* statement = R"sql(
+constexpr const char* additions = R"sql(
   WITH mine AS (
     UPDATE hpsearch_store SET last_lsn = $3, last_chain = $4, heartbeat = clock_timestamp()
     WHERE epoch = $1 AND last_lsn = $2 RETURNING last_lsn
@@ -30,8 +31,25 @@ constexpr const char* statement = R"sql(
     FROM mine, unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
                       $19::bytea[]) AS new (experiment, trial, attempt, seq, step, at, metrics)
   )
-  SELECT last_lsn FROM mine
 )sql";
+
+// It sees only rows of earlier commits: LogBatch drops its own.
+constexpr const char* removals = R"sql(
+  , removed AS (
+    DELETE FROM hpsearch_metric AS old
+    USING mine, unnest($20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[])
+      AS run (experiment, trial, attempt, first, last)
+    WHERE old.experiment = run.experiment AND old.trial = run.trial AND old.attempt = run.attempt
+      AND old.seq BETWEEN run.first AND run.last
+  )
+)sql";
+
+constexpr const char* outcome = "SELECT last_lsn FROM mine";
+
+template <class Values>
+void erase_at(Values& values, std::size_t index) {
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(index));
+}
 
 }  // namespace
 
@@ -58,6 +76,32 @@ void LogBatch::add(const RecordView& record, const engine::Event& event) {
     metrics_.at.push_back(static_cast<std::uint64_t>(event.at.micros()));
     metrics_.metrics.push_back(metrics_text(report->metrics));
   }
+  if (const auto* thinned = std::get_if<engine::CurveThinned>(&event.body)) {
+    remove_metrics(*thinned);
+  }
+}
+
+void LogBatch::remove_metrics(const engine::CurveThinned& event) {
+  for (const RemovedReports& row : removed_reports(event)) {
+    removed_.experiment.push_back(event.experiment.number());
+    removed_.trial.push_back(event.trial.number());
+    removed_.attempt.push_back(row.attempt.number());
+    removed_.first.push_back(row.first);
+    removed_.last.push_back(row.last);
+    // Only a copy of a log has reports of the trial in the same commit.
+    for (std::size_t i = metrics_.seq.size(); i-- > 0;) {
+      if (metrics_.experiment[i] == event.experiment.number() && metrics_.trial[i] == event.trial.number() &&
+          row.has(engine::AttemptNumber(metrics_.attempt[i]), metrics_.seq[i])) {
+        erase_at(metrics_.experiment, i);
+        erase_at(metrics_.trial, i);
+        erase_at(metrics_.attempt, i);
+        erase_at(metrics_.seq, i);
+        erase_at(metrics_.step, i);
+        erase_at(metrics_.at, i);
+        erase_at(metrics_.metrics, i);
+      }
+    }
+  }
 }
 
 void LogBatch::end_group() {
@@ -82,7 +126,13 @@ engine::Result<bool> LogBatch::store(Connection& connection, std::uint64_t epoch
   values.numbers(metrics_.experiment).numbers(metrics_.trial).numbers(metrics_.attempt);
   values.numbers(metrics_.seq).numbers(metrics_.step).numbers(metrics_.at);
   values.byte_strings(metrics_.metrics);
-  const auto rows = connection.run(statement, values);
+  std::string statement = additions;
+  if (!removed_.first.empty()) {
+    statement += removals;
+    values.numbers(removed_.experiment).numbers(removed_.trial).numbers(removed_.attempt);
+    values.numbers(removed_.first).numbers(removed_.last);
+  }
+  const auto rows = connection.run(statement + outcome, values);
   return rows ? engine::Result<bool>(rows->count() == 1) : engine::Result<bool>(rows.error());
 }
 

@@ -26,6 +26,7 @@ class LogBatch {
 
  private:
   void end_group();
+  void remove_metrics(const engine::CurveThinned& event);
 
   GroupWriter group_;
   engine::Lsn last_;
@@ -42,6 +43,9 @@ class LogBatch {
     std::vector<std::uint64_t> experiment, trial, attempt, seq, step, at;
     std::vector<std::string> metrics;
   } metrics_;
+  struct {
+    std::vector<std::uint64_t> experiment, trial, attempt, first, last;
+  } removed_;
 };
 
 }  // namespace hpsearch::daemon

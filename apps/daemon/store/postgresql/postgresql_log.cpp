@@ -95,10 +95,10 @@ Status PostgresqlLog::check_tables(const engine::Event& event) {
           .number(taken.key.trial.number())
           .number(taken.key.attempt.number())
           .number(taken.seq));
-  if (!rows) {
-    return rows.error();
+  if (!rows || rows->count() == 0) {
+    return rows ? missing_metrics(event.lsn) : rows.error();
   }
-  const bool same = rows->count() == 1 && rows->number(0, 0) == engine::count(report->step) &&
+  const bool same = rows->number(0, 0) == engine::count(report->step) &&
                     rows->text(0, 1) == metrics_text(report->metrics) &&
                     rows->number(0, 2) == static_cast<std::uint64_t>(event.at.micros());
   return same ? Status(Done{}) : Status(other_metrics(event.lsn));

@@ -126,8 +126,10 @@ Status ClosedStore::check_tables(const engine::Event& event) {
   rows.bind(2, taken.key.trial.number());
   rows.bind(3, taken.key.attempt.number());
   rows.bind(4, taken.seq);
-  if (rows.step() != Use::Step::row || rows.number_at(0) != engine::count(report->step) ||
-      rows.text_at(1) != metrics_text(report->metrics) ||
+  if (rows.step() != Use::Step::row) {
+    return missing_metrics(event.lsn);
+  }
+  if (rows.number_at(0) != engine::count(report->step) || rows.text_at(1) != metrics_text(report->metrics) ||
       rows.number_at(2) != static_cast<std::uint64_t>(event.at.micros())) {
     return other_metrics(event.lsn);
   }

@@ -1,6 +1,10 @@
 #include "daemon/store/tools/store_check.hpp"
 
+#include <cstdint>
+#include <map>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "hpsearch/engine/engine.hpp"
 
@@ -22,6 +26,8 @@ class Checking {
         [this](const RecordView& /*record*/, const engine::Event& event) -> Status { return take(event); });
     if (!read) {
       check_.damages.push_back(store_.path() + ": " + read.error().message);
+    } else if (!missing_.empty()) {
+      report_tables(missing_metrics(missing_.begin()->second.front().lsn));
     } else if (const Status sizes = store_.check_table_sizes(metrics_, trial_events_); !sizes) {
       check_.damages.push_back(store_.path() + ": " + sizes.error().message);
     }
@@ -36,18 +42,57 @@ class Checking {
     }
     check_.last = event.lsn;
     // A table that is wrong in many places is reported once: one damage explains the others.
-    if (const Status tables = store_.check_tables(event); !tables && !std::exchange(reported_tables_, true)) {
-      check_.damages.push_back(store_.path() + ": " + tables.error().message);
+    const Status tables = store_.check_tables(event);
+    const bool is_missing =
+        metrics_in(event) != nullptr && !tables && tables.error().code == engine::Errc::not_found;
+    if (is_missing) {
+      note_missing(std::get<engine::ReportTaken>(event.body), event.lsn);
+    } else if (!tables) {
+      report_tables(tables.error());
     }
-    metrics_ += metrics_in(event) != nullptr ? 1U : 0U;
+    if (const auto* thinned = std::get_if<engine::CurveThinned>(&event.body)) {
+      forget_missing(*thinned);
+    }
+    metrics_ += metrics_in(event) != nullptr && !is_missing ? 1U : 0U;
     trial_events_ += history_of(event) ? 1U : 0U;
     return Done{};
   }
 
+  void report_tables(const engine::Error& error) {
+    if (!std::exchange(reported_tables_, true)) {
+      check_.damages.push_back(store_.path() + ": " + error.message);
+    }
+  }
+
+  void note_missing(const engine::ReportTaken& report, engine::Lsn lsn) {
+    missing_[{report.key.experiment, report.key.trial}].push_back({report.key.attempt, report.seq, lsn});
+  }
+
+  void forget_missing(const engine::CurveThinned& event) {
+    const auto found = missing_.find({event.experiment, event.trial});
+    if (found == missing_.end()) {
+      return;
+    }
+    for (const RemovedReports& row : removed_reports(event)) {
+      std::erase_if(found->second, [&row](const Missing& one) { return row.has(one.attempt, one.seq); });
+    }
+    if (found->second.empty()) {
+      missing_.erase(found);
+    }
+  }
+
+  /// A report without its metrics, of a trial whose curve was not thinned so far.
+  struct Missing {
+    engine::AttemptNumber attempt;
+    std::uint64_t seq = 0;
+    engine::Lsn lsn;
+  };
+
   StoredLog& store_;
   engine::Engine engine_;
   StoreCheck check_;
-  std::uint64_t metrics_ = 0;
+  std::map<std::pair<engine::ExperimentId, engine::TrialNumber>, std::vector<Missing>> missing_;
+  std::uint64_t metrics_ = 0;  ///< Reports whose metrics the table has.
   std::uint64_t trial_events_ = 0;
   bool reported_tables_ = false;
 };

@@ -37,7 +37,13 @@ Status LogWalk::check_end(Lsn stored) const {
 }
 
 Error other_metrics(Lsn report) {
-  return damaged(report, "is a report whose metrics stand otherwise, or not, in the table metric");
+  return damaged(report, "is a report whose metrics stand otherwise in the table metric");
+}
+
+Error missing_metrics(Lsn report) {
+  Error error = damaged(report, "is a report whose metrics are missing in the table metric");
+  error.code = Errc::not_found;
+  return error;
 }
 
 Error not_in_history(Lsn event) {

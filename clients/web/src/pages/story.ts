@@ -121,6 +121,10 @@ export class Story {
             }
             case "experiment_unarchived":
                 return [t("story.unarchived"), "experiment"];
+            case "logs_removed":
+                return [t("story.logs_removed", {trial}), "experiment"];
+            case "curve_thinned":
+                return [t("story.curve_thinned", {trial, n: plainNumber(event["left"]) ?? 0}), "experiment"];
             case "trial_retried":
                 return [t("story.retried", {trial}), "attempt"];
             case "worker_draining":

@@ -331,6 +331,20 @@ struct NoteEnded {
   bool processes_ended = false;
 };
 
+/// The daemon has removed the kept logs of these trials. Unknown trials are left out.
+struct NoteLogsRemoved {
+  ExperimentId experiment;
+  std::vector<TrialNumber> trials;
+};
+/// The daemon's retention removes reports of a trial that has ended from its curve; `removed` as in
+/// CurveThinned. wrong_state: it has not ended, or the same was done before.
+struct ThinCurve {
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::uint64_t left = 0;
+  std::vector<std::uint64_t> removed{};
+};
+
 using Command =
     std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                  ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
@@ -340,6 +354,6 @@ using Command =
                  ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
                  ExpireExternal, ForgetWorker, AddQueue, ChangeQueue, PauseQueue, ResumeQueue, RemoveQueue,
                  PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded, NoteTimeLeft,
-                 Annotate>;
+                 Annotate, NoteLogsRemoved, ThinCurve>;
 
 }  // namespace hpsearch::engine

@@ -1143,6 +1143,40 @@ struct Annotated {
   friend std::string problem_with(const EventChecks& checks, const Annotated& event);
 };
 
+/// The daemon removed the kept logs of a trial, to make room.
+struct LogsRemoved {
+  static constexpr const char* type = "logs_removed";
+  ExperimentId experiment;
+  TrialNumber trial;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+  }
+  friend void apply(const Applier& applier, const LogsRemoved& event);
+  friend std::string problem_with(const EventChecks& checks, const LogsRemoved& event);
+};
+
+/// The retention removed reports of a trial that has ended from its curve. Reports at the lengths where the
+/// trial was judged, its best and its last one stay. The events of all reports stay in the log.
+struct CurveThinned {
+  static constexpr const char* type = "curve_thinned";
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::uint64_t left = 0;                ///< Number of reports that stay in the curve.
+  std::vector<std::uint64_t> removed{};  ///< Three numbers for each row of removed reports: their attempt,
+                                         ///< and the sequence numbers of the first and the last one.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("left", self.left);
+    fields("removed", self.removed);
+  }
+  friend void apply(const Applier& applier, const CurveThinned& event);
+  friend std::string problem_with(const EventChecks& checks, const CurveThinned& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -1155,7 +1189,7 @@ using EventBody =
                  QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
                  WorkerDraining, WorkerForgotten, QueueAdded, QueueChanged, QueuePaused, QueueResumed,
                  QueueRemoved, AllocationWanted, AllocationSubmitted, AllocationStarted, AllocationCanceled,
-                 AllocationEnded, WorkerEndNoted, Annotated>;
+                 AllocationEnded, WorkerEndNoted, Annotated, LogsRemoved, CurveThinned>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -179,9 +179,10 @@ struct TrialRecord {
   bool best_is_recent = false;  ///< The last attempt measured `best`.
   bool trains_no_further = false;  ///< Its program ended well below its length (LengthReached::ended).
   bool trained_unreported =
-      false;                  ///< Some attempt ran and reported no step: it trained more than `trained`.
-  bool ran_unlogged = false;  ///< It was not closed when the store was restored: attempts that are not known
-                              ///< may have run.
+      false;                   ///< Some attempt ran and reported no step: it trained more than `trained`.
+  bool ran_unlogged = false;   ///< It was not closed when the store was restored: attempts that are not known
+                               ///< may have run.
+  bool curve_thinned = false;  ///< The retention removed reports from its curve (CurveThinned).
 };
 
 /// What its reason says of a trial that a user wants once more.
