@@ -1,5 +1,4 @@
 #include <chrono>
-#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include <sys/stat.h>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

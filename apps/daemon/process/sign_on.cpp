@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <csignal>
 #include <memory>
 #include <string>
 #include <string_view>
