@@ -228,12 +228,13 @@ class FetchedBackup {
     fs::path to = fs::absolute(options.to).lexically_normal();
     to = to.has_filename() ? to : to.parent_path();
     const std::string path = to.string() + ".fetched";
-    std::error_code failed;
-    fs::create_directories(to.parent_path(), failed);
+    std::error_code ignored;
+    fs::create_directories(to.parent_path(), ignored);
     if (::mkdir(path.c_str(), 0700) != 0) {
-      return errno == EEXIST
+      const int why = errno;
+      return why == EEXIST
                  ? conflict_failure(path + " already exists, perhaps of an interrupted command; remove it")
-                 : storage_failure("cannot make the directory " + path, errno);
+                 : storage_failure("cannot make the directory " + path, why);
     }
     FetchedBackup fetched(path);
     if (const auto downloaded = daemon::fetch_backup(*address, path); !downloaded) {

@@ -197,6 +197,7 @@ void DaemonProcess::begin_to_end() {
   }
   sessions_->stop();
   allocator_->stop();
+  retention_->stop();
   if (scheduled_backups_) {
     scheduled_backups_->stop();
   }

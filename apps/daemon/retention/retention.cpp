@@ -68,6 +68,11 @@ void Retention::follow(RetentionRules rules) {
   rules_ = rules;
 }
 
+void Retention::stop() noexcept {
+  clock_ = {};
+  trials_left_ = 0;
+}
+
 void Retention::look() {
   if (runtime_.stalled()) {
     return;

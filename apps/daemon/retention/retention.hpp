@@ -32,6 +32,9 @@ class Retention {
   /// O(experiments), and a part of their trials.
   void look();
 
+  /// Removes nothing any more: a daemon that ends waits until its store is idle.
+  void stop() noexcept;
+
   /// Records that kept logs of these trials were removed to make room.
   void note_removed_logs(const std::vector<Trial>& trials);
 

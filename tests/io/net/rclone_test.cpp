@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -47,6 +48,30 @@ TEST_F(Rclone, FailsWithWhatItSaidLast) {
   const engine::Status ran = run_rclone({}, {});
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().message, "rclone failed: ERROR : no such bucket");
+}
+
+TEST_F(Rclone, FailsWithAMessageOfSeveralLinesInOne) {
+  is("#!/bin/sh\nprintf '2026/01/01 ERROR : first\\n2026/01/01 Failed to copy: NoSuchBucket\\n\\tstatus "
+     "code: "
+     "404\\n' >&2\nexit 1\n");
+  const engine::Status ran = run_rclone({}, {});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "rclone failed: Failed to copy: NoSuchBucket status code: 404");
+}
+
+TEST_F(Rclone, ReturnsWhatItWrites) {
+  is("#!/bin/sh\necho one\necho a warning >&2\necho two\n");
+  const auto read = read_rclone({"lsf", "x:y"}, {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, "one\ntwo\n");
+}
+
+TEST_F(Rclone, EndsWhenItHasToStop) {
+  is("#!/bin/sh\nexec sleep 600\n");
+  const std::atomic<bool> stopped{true};
+  const engine::Status ran = run_rclone({"copy", "x:y", "z"}, {}, &stopped);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "rclone was ended, because hpsearch is shutting down");
 }
 
 }  // namespace
