@@ -10,11 +10,14 @@ namespace {
 
 using Why = Reason::Why;
 
-constexpr std::array<Why, 17> every_why = {
-    Why::new_trial,     Why::replacement,    Why::given_point, Why::near_trial, Why::before_model,
-    Why::explored,      Why::model_choice,   Why::repeat,      Why::promoted,   Why::waits_at_rung,
-    Why::below_cutoff,  Why::rung_closed,    Why::max_length,  Why::early_exit, Why::user,
-    Why::paused_itself, Why::experiment_end,
+constexpr std::array<Why, 19> every_why = {
+    Why::new_trial,         Why::replacement,    Why::given_point,
+    Why::near_trial,        Why::before_model,   Why::explored,
+    Why::model_choice,      Why::repeat,         Why::promoted,
+    Why::waits_at_rung,     Why::below_cutoff,   Why::rung_closed,
+    Why::worse_than_others, Why::no_improvement, Why::max_length,
+    Why::early_exit,        Why::user,           Why::paused_itself,
+    Why::experiment_end,
 };
 
 constexpr std::array<ExitReason, 4> every_exit_reason = {
@@ -52,6 +55,10 @@ std::string_view name_of(Why why) noexcept {
       return "below_cutoff";
     case Why::rung_closed:
       return "rung_closed";
+    case Why::worse_than_others:
+      return "worse_than_others";
+    case Why::no_improvement:
+      return "no_improvement";
     case Why::max_length:
       return "max_length";
     case Why::early_exit:

@@ -178,6 +178,13 @@ Status confirm_deleted(Step& step, const ConfirmDeleted& command);
 /// The trial may have reached the length it was asked for, and with one report several: asks its searcher.
 void reach_lengths(Step& step, ExperimentId experiment, TrialNumber trial);
 
+/// The metric that it reported last may be none: it ends at once where its experiment wants that
+/// (searcher.stop_diverged). False: it goes on.
+bool stop_if_diverged(Step& step, ExperimentId experiment, TrialNumber trial);
+
+/// It has just reported its metric: if that was before its length, its searcher may stop it there.
+void stop_by_rule(Step& step, ExperimentId experiment, TrialNumber trial);
+
 /// This report of its live attempt, which is not taken yet, shows that its metric does not come: a step has
 /// ended by then that was at or far beyond the length, and again without it.
 [[nodiscard]] bool is_overdue(const ExperimentRecord& record, const TrialRecord& trial,

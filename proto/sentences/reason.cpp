@@ -1,5 +1,8 @@
 #include "hpsearch/proto/sentences/reason.hpp"
 
+#include <charconv>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -40,6 +43,10 @@ Phrase<0> phrase(Why why) noexcept {
       return {"not among the best", "不在最佳之列"};
     case Why::rung_closed:
       return {"can no longer be promoted", "不能再晋级"};
+    case Why::worse_than_others:
+      return {"worse than others", "比其他试验差"};
+    case Why::no_improvement:
+      return {"no improvement", "没有改进"};
     case Why::max_length:
       return {"trained to the maximum length", "已训练到最大长度"};
     case Why::early_exit:
@@ -153,6 +160,45 @@ std::string repeat_text(const Reason& reason, Language language) {
              reason.detail.substr(0, place), reason.detail.substr(place + of.size()), *reason.near);
 }
 
+/// "0.52 is worse than the median of 8 other trials; rank 7 of 9 at 5 epochs (keeps the best 4, cut-off
+/// 0.31)". The detail of the reason is the percentage that goes on.
+std::string compared_text(const Reason& reason, std::string_view unit, Language language) {
+  const std::string value = reason.value ? engine::short_number(*reason.value) : "NaN";
+  const std::uint64_t others = reason.size.value_or(1) - 1;
+  const std::string text =
+      reason.detail == "50"
+          ? say(language,
+                {"{0} is worse than the median of {1} other trials", "{0} 比其他 {1} 个试验的中位数差"},
+                value, others)
+          : say(language,
+                {"{0} is not among the best {1} % of {2} other trials",
+                 "{0} 不在其他 {2} 个试验中最好的 {1} % 之列"},
+                value, reason.detail, others);
+  return text + say(language, semicolon) + standing_text(reason, unit, language) +
+         cutoff_text(reason, language);
+}
+
+/// "no improvement for 5 epochs since 0.31 at 4 epochs (needed better than 0.309)". The detail of the reason
+/// is that length, a number.
+std::string impatient_text(const Reason& reason, std::string_view unit, Language language) {
+  std::uint64_t length = 0;
+  static_cast<void>(
+      std::from_chars(reason.detail.data(), reason.detail.data() + reason.detail.size(), length));
+  const std::string patience = amount(engine::Units{length}, unit, language);
+  const std::string since = amount(reason.at.value_or(engine::Units{}), unit, language);
+  if (!reason.value) {
+    return say(language, {"no number for {0} since {1}", "自 {1} 起 {0} 内没有数值"}, patience, since);
+  }
+  std::string text =
+      say(language, {"no improvement for {0} since {1} at {2}", "自 {2} 处的 {1} 起 {0} 内没有改进"},
+          patience, engine::short_number(*reason.value), since);
+  if (reason.cutoff && *reason.cutoff != *reason.value) {
+    text += say(language, {" (needed better than {0})", "（需要好于 {0}）"},
+                engine::short_number(*reason.cutoff));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_rank(const Reason& reason, std::string_view unit, Language language) {
@@ -162,6 +208,12 @@ std::string describe_rank(const Reason& reason, std::string_view unit, Language 
 std::string describe(const Reason& reason, std::string_view unit, Language language) {
   if (reason.why == Why::repeat && reason.near) {
     return repeat_text(reason, language);
+  }
+  if (reason.why == Why::worse_than_others && reason.rank) {
+    return compared_text(reason, unit, language);
+  }
+  if (reason.why == Why::no_improvement && !reason.detail.empty()) {
+    return impatient_text(reason, unit, language);
   }
   const std::string detail = stored_in(language, reason.detail);
   if (reason.why == Why::max_length && !detail.empty()) {

@@ -87,6 +87,8 @@ constexpr Known known_sentences[] = {
     Phrase<0>{"retried by a user", "被用户重试"},
     Phrase<2>{"its program ended at {0} of {1}", "其程序在 {0} / {1} 处结束"},
     Phrase<2>{"its program exited at {0} of {1}", "其程序在 {0} / {1} 处退出"},
+    Phrase<2>{"{0} was NaN at {1}: its training diverged", "{0} 在 {1} 处为 NaN：训练发散"},
+    Phrase<2>{"{0} was infinite at {1}: its training diverged", "{0} 在 {1} 处为无穷：训练发散"},
     Phrase<0>{"its program failed", "其程序失败"},
     Phrase<1>{"invalid hyperparameters: {0}", "超参数无效：{0}"},
     Phrase<0>{"invalid hyperparameters", "超参数无效"},

@@ -56,7 +56,7 @@ struct ComposedSearcher::Listener {
     self.proposer_->on_promoted(promoted.trial, promoted.length);
   }
   void operator()(const engine::TrialReported& reported) const {
-    self.policy_->on_reported(reported.trial, reported.step);
+    self.policy_->on_reported(reported.trial, reported.step, reported.score);
   }
   void operator()(const engine::TrialValidated& validated) const {
     if (self.policy_->on_validated(validated.trial, validated.score)) {
@@ -185,6 +185,10 @@ std::string ComposedSearcher::farewell() const {
 
 engine::Verdict ComposedSearcher::verdict(TrialNumber trial) const {
   return policy_->verdict(trial);
+}
+
+std::optional<engine::Reason> ComposedSearcher::early_stop(TrialNumber trial) const {
+  return policy_->early_stop(trial);
 }
 
 engine::Reason ComposedSearcher::standing(TrialNumber trial) const {

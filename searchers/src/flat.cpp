@@ -12,8 +12,11 @@ using engine::Reason;
 using engine::TrialNumber;
 using engine::Units;
 
-Flat::Flat(engine::Cardinality trials, Units max_length, InvalidTrials invalid) noexcept
-    : max_length_(max_length), quota_(trials, invalid == InvalidTrials::are_replaced) {
+Flat::Flat(engine::Cardinality trials, Units max_length, InvalidTrials invalid,
+           std::optional<StoppingRules> rules) noexcept
+    : max_length_(max_length),
+      quota_(trials, invalid == InvalidTrials::are_replaced),
+      rules_(std::move(rules)) {
 }
 
 Work Flat::next() const {
@@ -30,6 +33,10 @@ engine::Verdict Flat::verdict(TrialNumber trial) const {
   return engine::Verdict{engine::Verdict::Action::stop, Units{}, standing(trial)};
 }
 
+std::optional<Reason> Flat::early_stop(TrialNumber trial) const {
+  return rules_ ? rules_->early_stop(trial) : std::nullopt;
+}
+
 Reason Flat::standing(TrialNumber /*trial*/) const {
   return because(Reason::Why::max_length);
 }
@@ -43,12 +50,16 @@ void Flat::on_promoted(TrialNumber /*trial*/) {
   HPSEARCH_CHECK(false, "no trial of a flat search is ever promoted");
 }
 
-void Flat::on_reported(TrialNumber trial, Units step) {
+void Flat::on_reported(TrialNumber trial, Units step, engine::Score score) {
   const auto found = open_.find(trial);
-  if (found != open_.end()) {
-    train_to(found->second, engine::count(step));
-    update_progress();
+  if (found == open_.end()) {
+    return;
   }
+  if (rules_ && !found->second.reached) {
+    rules_->on_reported(trial, step, score);
+  }
+  train_to(found->second, engine::count(step));
+  update_progress();
 }
 
 bool Flat::on_validated(TrialNumber trial, engine::Score /*score*/) {
@@ -71,6 +82,9 @@ bool Flat::on_exited(TrialNumber trial, engine::ExitReason reason) {
   if (reason == engine::ExitReason::invalid_hp) {
     quota_.invalid();
   }
+  if (rules_) {
+    rules_->on_exited(trial, reason);
+  }
   end(found);
   return true;
 }
@@ -79,6 +93,9 @@ bool Flat::on_closed(TrialNumber trial) {
   const auto found = open_.find(trial);
   if (found == open_.end()) {
     return false;
+  }
+  if (rules_) {
+    rules_->on_closed(trial);
   }
   end(found);
   return true;

@@ -12,6 +12,7 @@
 #include "hpsearch/searchers/flat.hpp"
 #include "hpsearch/searchers/repeats.hpp"
 #include "preview.hpp"
+#include "stopping_checks.hpp"
 
 namespace hpsearch::searchers {
 
@@ -19,7 +20,8 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 3> fields = {"finalists", "max_concurrent_trials", "repeats"};
+constexpr std::array<std::string_view, 5> fields = {"finalists", "max_concurrent_trials", "repeats",
+                                                    "stop_diverged", "stopping"};
 
 // From here on a grid is more often a slip than a wish: a day of one-minute trials on seven GPUs.
 constexpr engine::Cardinality surprising_size = 10'000;
@@ -35,6 +37,7 @@ struct LacksCount {
 };
 
 void check(const ExperimentConfig& config, engine::Problems& problems) {
+  check_stopping(config, problems);
   if (config.space.leaves().empty()) {
     problems.push_back({"hyperparameters", "is empty, so there is no grid", "at least one hyperparameter"});
     return;
@@ -78,14 +81,15 @@ engine::Preview preview(const ExperimentConfig& config) {
         " points, and every one is trained to the full length; lower some counts, or search " +
         "with random or adaptive_asha");
   }
+  warn_of_stopping(preview, config);
   preview_repeats(preview, config);
   return preview;
 }
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   auto search = std::make_unique<ComposedSearcher>(
-      std::make_unique<Flat>(size_of(config), config.searcher.max_length,
-                             Flat::InvalidTrials::consume_theirs),
+      std::make_unique<Flat>(size_of(config), config.searcher.max_length, Flat::InvalidTrials::consume_theirs,
+                             make_stopping_rules(config)),
       make_grid_proposer(config), ComposedSearcher::Limits{size_of(config), {}, {}});
   return with_repeats(config, std::move(search), preview);
 }

@@ -11,6 +11,7 @@
 #include "hpsearch/searchers/flat.hpp"
 #include "hpsearch/searchers/repeats.hpp"
 #include "preview.hpp"
+#include "stopping_checks.hpp"
 
 namespace hpsearch::searchers {
 
@@ -18,17 +19,11 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 11> fields = {"anneal",
-                                                     "finalists",
-                                                     "max_concurrent_trials",
-                                                     "max_trials",
-                                                     "model",
-                                                     "on_duplicate",
-                                                     "points_to_evaluate",
-                                                     "prior",
-                                                     "repeats",
-                                                     "sampler",
-                                                     "tpe"};
+constexpr std::array<std::string_view, 13> fields = {
+    "anneal",  "finalists",    "max_concurrent_trials", "max_trials",
+    "model",   "on_duplicate", "points_to_evaluate",    "prior",
+    "repeats", "sampler",      "stop_diverged",         "stopping",
+    "tpe"};
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
@@ -41,6 +36,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   warn_of_small_space(preview, config);
   advise_halving(preview, config);
   advise_model(preview, config);
+  warn_of_stopping(preview, config);
   preview_repeats(preview, config);
   return preview;
 }
@@ -51,13 +47,13 @@ std::unique_ptr<engine::Searcher> make_random(const ExperimentConfig& config,
                                               std::unique_ptr<Sampler> sampler) {
   auto search = std::make_unique<ComposedSearcher>(
       std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
-                             Flat::InvalidTrials::are_replaced),
+                             Flat::InvalidTrials::are_replaced, make_stopping_rules(config)),
       make_sampling_proposer(config, std::move(sampler)), changeable_limits(config));
   return with_repeats(config, std::move(search), preview);
 }
 
 engine::SearcherKind random_kind() noexcept {
-  return {"random", fields, required, nullptr, make, preview};
+  return {"random", fields, required, check_stopping, make, preview};
 }
 
 }  // namespace hpsearch::searchers

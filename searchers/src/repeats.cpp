@@ -97,6 +97,9 @@ class SearchWithRepeats final : public engine::Searcher {
                ? engine::Verdict{engine::Verdict::Action::stop, Units{}, standing(trial)}
                : search_->verdict(numbers_.in_search(trial));
   }
+  [[nodiscard]] std::optional<Reason> early_stop(TrialNumber trial) const override {
+    return numbers_.is_repeat(trial) ? std::nullopt : search_->early_stop(numbers_.in_search(trial));
+  }
   [[nodiscard]] std::span<const TrialNumber> closable() const override {
     return numbers_.has_repeats() ? std::span<const TrialNumber>(closable_) : search_->closable();
   }

@@ -174,8 +174,9 @@ class StateText {
   }
   void put(const Reason& x) {
     const auto& [why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread,
-                 expected, at] = x;
-    all(why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread, expected, at);
+                 expected, at, value] = x;
+    all(why, bracket, rung, rank, size, keep, cutoff, detail, near, near_rank, results, spread, expected, at,
+        value);
   }
   void put(const ExpectedResult& x) {
     const auto& [mean, deviation, log_improvement, correlation, nearest] = x;

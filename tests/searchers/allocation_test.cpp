@@ -108,7 +108,7 @@ Spent run(StoppingPolicy& schedule, std::uint64_t trials, std::uint64_t from) {
     }
     ++spent.events;
     for (bool trains = true; trains;) {
-      schedule.on_reported(trial, Units{1});
+      schedule.on_reported(trial, Units{1}, score(draw.unit()));
       schedule.on_validated(trial, score(draw.unit()));
       const Verdict verdict = schedule.verdict(trial);
       spent.events += 2;

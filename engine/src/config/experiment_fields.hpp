@@ -81,6 +81,24 @@ inline constexpr std::tuple tpe_fields{
     Field{"candidates", &TpeConfig::candidates, kind::Integer{1, 10000}, "draws that a sample compares"},
 };
 
+inline constexpr std::tuple stopping_fields{
+    Field{"rule", &StoppingConfig::rule,
+          kind::OneOf<StoppingRule, 3>{{{{"none", StoppingRule::none},
+                                         {"median", StoppingRule::median},
+                                         {"percentile", StoppingRule::percentile}}}},
+          "how a trial is compared with the others before its full length"},
+    Field{"percentile", &StoppingConfig::percentile, kind::Integer{1, 99},
+          "with that rule, the best so many percent continue"},
+    Field{"least_trials", &StoppingConfig::least_trials, kind::Integer{1},
+          "a trial is compared with at least so many others"},
+    Field{"after", &StoppingConfig::after, kind::Integer{1}, "no trial stops before this length"},
+    Field{"every", &StoppingConfig::every, kind::Integer{1}, "length between two comparisons"},
+    Field{"patience", &StoppingConfig::patience, kind::Integer{1},
+          "length that a trial may train without getting better"},
+    Field{"min_delta", &StoppingConfig::min_delta, kind::Amount{},
+          "a trial gets better only by more than this"},
+};
+
 /// For the searchers that list them (SearcherKind::fields).
 inline constexpr std::tuple fields_of_some_searchers{
     Field{"max_trials", &SearcherConfig::max_trials, kind::Integer{1, most_integer, true}, "number of trials",
@@ -120,6 +138,12 @@ inline constexpr std::tuple fields_of_some_searchers{
           "[results of earlier searches](searchers/prior.md) that the samplers `anneal`, `model` and `tpe` "
           "begin "
           "with"},
+    Field{"stopping", &SearcherConfig::stopping, kind::Group<StoppingConfig, stopping_fields>{},
+          "[rules that stop trials](searchers/stopping.md) before their full length; lengths are numbers in "
+          "the experiment's unit"},
+    Field{"stop_diverged", &SearcherConfig::stop_diverged, kind::Boolean{},
+          "a trial [ends at once](searchers/stopping.md#diverging-training) when it reports a metric that is "
+          "NaN or infinite"},
 };
 
 inline constexpr std::tuple resources_fields{

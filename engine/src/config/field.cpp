@@ -116,6 +116,15 @@ std::optional<double> Share::read(Section& section, std::string_view key) const 
   return std::nullopt;
 }
 
+std::optional<double> Amount::read(Section& section, std::string_view key) const {
+  const std::optional<double> number = section.number(key);
+  if (number && *number < 0) {
+    section.problem(key, "is " + quoted(Value(*number)), allowed());
+    return std::nullopt;
+  }
+  return number;
+}
+
 std::string Share::range() const {
   return "number from 0 to " + short_number(greatest);
 }

@@ -155,6 +155,16 @@ void note_fields_without_effect(Section& section, const SearcherConfig& searcher
   if (searcher.sampler == SamplerName::random && !searcher.prior.empty()) {
     section.note("prior", "has no effect: sampler is random; anneal, model and tpe learn from results");
   }
+  const StoppingConfig& stopping = searcher.stopping;
+  if (stopping.rule != StoppingRule::percentile && stopping.percentile != StoppingConfig().percentile) {
+    section.note("stopping.percentile", "has no effect: stopping.rule is not percentile");
+  }
+  if (!stopping.patience && stopping.min_delta > 0) {
+    section.note("stopping.min_delta", "has no effect: stopping.patience is not set");
+  }
+  if (!stopping.stops_trials() && (stopping.after || stopping.every)) {
+    section.note("stopping", "has no effect: neither rule nor patience is set");
+  }
   if (searcher.bracket_rungs.empty()) {
     return;
   }

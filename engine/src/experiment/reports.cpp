@@ -154,7 +154,10 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     step.emit(TrialEnded{key.experiment, key.trial, TrialState::stopped, reason});
     give_up_if_hopeless(step, key.experiment);
   } else if (measured) {
-    reach_lengths(step, key.experiment, key.trial);
+    if (!stop_if_diverged(step, key.experiment, key.trial)) {
+      reach_lengths(step, key.experiment, key.trial);
+      stop_by_rule(step, key.experiment, key.trial);
+    }
   } else if (overdue) {
     fail_overdue(step, key.experiment, key.trial);
   } else if (stands_at) {

@@ -27,10 +27,24 @@ using engine::SearcherConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 16> fields = {
-    "anneal",     "bracket_rungs", "divisor",   "finalists",    "max_concurrent_trials", "max_rungs",
-    "max_trials", "mode",          "model",     "on_duplicate", "points_to_evaluate",    "prior",
-    "repeats",    "sampler",       "stop_once", "tpe",
+constexpr std::array<std::string_view, 17> fields = {
+    "anneal",
+    "bracket_rungs",
+    "divisor",
+    "finalists",
+    "max_concurrent_trials",
+    "max_rungs",
+    "max_trials",
+    "mode",
+    "model",
+    "on_duplicate",
+    "points_to_evaluate",
+    "prior",
+    "repeats",
+    "sampler",
+    "stop_diverged",
+    "stop_once",
+    "tpe",
 };
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 

@@ -143,7 +143,7 @@ void Asha::on_promoted(TrialNumber number) {
   decide_promotions(std::nullopt);
 }
 
-void Asha::on_reported(TrialNumber /*trial*/, Units /*step*/) {
+void Asha::on_reported(TrialNumber /*trial*/, Units /*step*/, Score /*score*/) {
 }
 
 bool Asha::on_validated(TrialNumber number, Score score) {

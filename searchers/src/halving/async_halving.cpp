@@ -18,7 +18,7 @@ using engine::ExperimentConfig;
 
 namespace {
 
-constexpr std::array<std::string_view, 14> fields = {"anneal",
+constexpr std::array<std::string_view, 15> fields = {"anneal",
                                                      "divisor",
                                                      "finalists",
                                                      "max_concurrent_trials",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 14> fields = {"anneal",
                                                      "prior",
                                                      "repeats",
                                                      "sampler",
+                                                     "stop_diverged",
                                                      "stop_once",
                                                      "tpe"};
 constexpr std::array<std::string_view, 2> required = {"max_trials", "num_rungs"};

@@ -221,8 +221,8 @@ void Tournament::on_promoted(TrialNumber trial) {
   reporter_.reset();
 }
 
-void Tournament::on_reported(TrialNumber trial, Units step) {
-  bracket_with(trial).policy->on_reported(member(trial).number(), step);
+void Tournament::on_reported(TrialNumber trial, Units step, engine::Score score) {
+  bracket_with(trial).policy->on_reported(member(trial).number(), step, score);
   update_progress();
 }
 

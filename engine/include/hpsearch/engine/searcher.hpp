@@ -46,23 +46,26 @@ struct ExpectedResult {
 /// sentences::describe() turns it into text.
 struct Reason {
   enum class Why : std::uint8_t {
-    new_trial,       ///< The search wants one more trial.
-    replacement,     ///< In place of a trial whose hyperparameters were invalid.
-    given_point,     ///< One of points_to_evaluate.
-    near_trial,      ///< Drawn near an earlier trial with a good result: `near`.
-    before_model,    ///< From an even sequence or drawn: the model has too few results.
-    explored,        ///< Likewise, so that a model's mistakes cannot last.
-    model_choice,    ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
-    repeat,          ///< A finalist is trained again: trial `near`; `detail` says which training it is.
-    promoted,        ///< Rank below keep: among the best of its rung.
-    waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
-    below_cutoff,    ///< Stopping type: position not below keep.
-    rung_closed,     ///< Nothing below can promote it any more.
-    max_length,      ///< Trained as far as a trial can go.
-    early_exit,      ///< The program ended before its length; `detail` says how.
-    user,            ///< Somebody asked; `detail` says for what.
-    paused_itself,   ///< The experiment paused itself; a user resumes it.
-    experiment_end,  ///< The experiment ended around it.
+    new_trial,          ///< The search wants one more trial.
+    replacement,        ///< In place of a trial whose hyperparameters were invalid.
+    given_point,        ///< One of points_to_evaluate.
+    near_trial,         ///< Drawn near an earlier trial with a good result: `near`.
+    before_model,       ///< From an even sequence or drawn: the model has too few results.
+    explored,           ///< Likewise, so that a model's mistakes cannot last.
+    model_choice,       ///< A model of earlier results expects most of it: `expected`, or `detail` says what.
+    repeat,             ///< A finalist is trained again: trial `near`; `detail` says which training it is.
+    promoted,           ///< Rank below keep: among the best of its rung.
+    waits_at_rung,      ///< Not (yet) among the best of its rung; stays a candidate.
+    below_cutoff,       ///< Stopping type: position not below keep.
+    rung_closed,        ///< Nothing below can promote it any more.
+    worse_than_others,  ///< A rule (searcher.stopping) compared it with the others at `at`; `detail`: the
+                        ///< best so many percent go on.
+    no_improvement,     ///< Its metric, `value`, got no better for `detail` more units than `at`.
+    max_length,         ///< Trained as far as a trial can go.
+    early_exit,         ///< The program ended before its length; `detail` says how.
+    user,               ///< Somebody asked; `detail` says for what.
+    paused_itself,      ///< The experiment paused itself; a user resumes it.
+    experiment_end,     ///< The experiment ended around it.
   };
 
   Why why = Why::new_trial;
@@ -83,6 +86,8 @@ struct Reason {
 
   std::optional<Units> at = {};  ///< The length of that rung.
 
+  std::optional<double> value = {};  ///< The trial's own metric that was compared, in the user's sign.
+
   static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
     fields("why", self.why);
     fields.maybe("bracket", self.bracket);
@@ -98,6 +103,7 @@ struct Reason {
     fields.maybe("spread", self.spread);
     fields.maybe("expected", self.expected);
     fields.maybe("at", self.at);
+    fields.maybe("value", self.value);
   }
   friend bool operator==(const Reason&, const Reason&) = default;
 };
@@ -259,11 +265,12 @@ using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReporte
 /// replay of the log calls that alone.
 ///
 /// How the engine drives it: after TrialValidated it asks verdict() for that trial and tells what it decided
-/// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause has no event). Then it closes what
-/// closable() names, then asks next() once per free slot, telling each answer before asking again. Where
-/// closable() names very many, it closes some of them then and the others little by little; trials may be
-/// created, promoted and validated meanwhile, but all are closed before a trial exits early or, once limits
-/// have changed, anything is reported.
+/// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause has no event). After TrialReported it
+/// asks early_stop(), and tells TrialWasClosed if that gives a reason. Then it closes what closable() names,
+/// then asks next() once per free slot, telling each answer before asking again. Where closable() names very
+/// many, it closes some of them then and the others little by little; trials may be created, promoted and
+/// validated meanwhile, but all are closed before a trial exits early or, once limits have changed, anything
+/// is reported.
 ///
 /// Owns:    its own memory only.
 /// Threads: one at a time; no locks, no waiting, no I/O, no clock.
@@ -280,6 +287,10 @@ class Searcher {
 
   /// For a trial whose TrialValidated was the last thing heard of it.
   [[nodiscard]] virtual Verdict verdict(TrialNumber trial) const = 0;
+
+  /// For a trial whose TrialReported was the last thing heard of it: why it stops before its length. Nothing:
+  /// it trains on, as always in a search without such rules.
+  [[nodiscard]] virtual std::optional<Reason> early_stop(TrialNumber /*trial*/) const { return {}; }
 
   virtual void on_event(const SearchEvent& event) = 0;
 

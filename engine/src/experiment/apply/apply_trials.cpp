@@ -266,6 +266,11 @@ bool is_searchers_decision(Reason::Why why) {
          why != Reason::Why::experiment_end;
 }
 
+/// Its program has not reached its length, and has nothing to finish there.
+bool is_early_stop(Reason::Why why) {
+  return why == Reason::Why::worse_than_others || why == Reason::Why::no_improvement;
+}
+
 }  // namespace
 
 void apply(const Applier& applier, const TrialEnded& ended) {
@@ -288,7 +293,8 @@ void apply(const Applier& applier, const TrialEnded& ended) {
   if (record.stop_at_once) {
     decide(trial, applier.decision_id(), Directive::kill);
   } else {
-    decide(trial, applier.decision_id(), Directive::stop, /*may_finish=*/searcher_decided);
+    decide(trial, applier.decision_id(), Directive::stop,
+           /*may_finish=*/searcher_decided && !is_early_stop(ended.reason.why));
   }
   if (searcher_decided) {
     record.searcher->on_event(TrialWasClosed{ended.trial});

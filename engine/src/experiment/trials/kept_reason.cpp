@@ -50,9 +50,9 @@ KeptReason::KeptReason(const Reason& reason)
   if (!reason.detail.empty()) {
     detail_ = Box<std::string>(reason.detail);
   }
-  if (reason.near || reason.near_rank || reason.results || reason.spread || reason.expected) {
-    proposed_ =
-        Box<Proposed>({reason.near, reason.near_rank, reason.results, reason.spread, reason.expected});
+  if (reason.near || reason.near_rank || reason.results || reason.spread || reason.expected || reason.value) {
+    rare_ = Box<Rare>(
+        {reason.near, reason.near_rank, reason.results, reason.spread, reason.expected, reason.value});
   }
 }
 
@@ -71,12 +71,13 @@ KeptReason::operator Reason() const {
     reason.at = at_;
   }
   reason.detail = detail();
-  if (proposed_) {
-    reason.near = proposed_->near;
-    reason.near_rank = proposed_->near_rank;
-    reason.results = proposed_->results;
-    reason.spread = proposed_->spread;
-    reason.expected = proposed_->expected;
+  if (rare_) {
+    reason.near = rare_->near;
+    reason.near_rank = rare_->near_rank;
+    reason.results = rare_->results;
+    reason.spread = rare_->spread;
+    reason.expected = rare_->expected;
+    reason.value = rare_->value;
   }
   return reason;
 }

@@ -40,7 +40,7 @@ class Asha : public StoppingPolicy {
  public:
   void on_created(engine::Units length) final;
   void on_promoted(engine::TrialNumber trial) final;
-  void on_reported(engine::TrialNumber trial, engine::Units step) final;
+  void on_reported(engine::TrialNumber trial, engine::Units step, engine::Score score) final;
   bool on_validated(engine::TrialNumber trial, engine::Score score) final;
   bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
   bool on_closed(engine::TrialNumber trial) final;

@@ -34,6 +34,7 @@ class ComposedSearcher final : public engine::Searcher {
 
   [[nodiscard]] engine::Next next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
+  [[nodiscard]] std::optional<engine::Reason> early_stop(engine::TrialNumber trial) const override;
   void on_event(const engine::SearchEvent& event) override;
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return policy_->closable(); }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;

@@ -1,25 +1,29 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "hpsearch/searchers/stopping_policy.hpp"
+#include "hpsearch/searchers/stopping_rules.hpp"
 
 namespace hpsearch::searchers {
 
-/// Every trial trains to the full length, none is compared with another: what single, random and grid share.
+/// Every trial trains to the full length, unless a rule stops it: what single, random and grid share.
 ///
-/// Cost: O(log running trials) per call, and no memory for trials that have ended.
+/// Cost: O(log running trials) per call, and no memory for trials that have ended; with rules, theirs.
 class Flat final : public StoppingPolicy {
  public:
   enum class InvalidTrials : std::uint8_t { consume_theirs, are_replaced };
 
-  Flat(engine::Cardinality trials, engine::Units max_length, InvalidTrials invalid) noexcept;
+  Flat(engine::Cardinality trials, engine::Units max_length, InvalidTrials invalid,
+       std::optional<StoppingRules> rules = std::nullopt) noexcept;
 
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
+  [[nodiscard]] std::optional<engine::Reason> early_stop(engine::TrialNumber trial) const override;
   void on_created(engine::Units length) override;
   void on_promoted(engine::TrialNumber trial) override;
-  void on_reported(engine::TrialNumber trial, engine::Units step) override;
+  void on_reported(engine::TrialNumber trial, engine::Units step, engine::Score score) override;
   bool on_validated(engine::TrialNumber trial, engine::Score score) override;
   bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   bool on_closed(engine::TrialNumber trial) override;
@@ -49,6 +53,7 @@ class Flat final : public StoppingPolicy {
 
   engine::Units max_length_;
   Quota quota_;
+  std::optional<StoppingRules> rules_;
   std::map<engine::TrialNumber, Open> open_;
   engine::Cardinality trained_ = 0;  // Σ over open trials.
   std::uint64_t reached_ = 0;

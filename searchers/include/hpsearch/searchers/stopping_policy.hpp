@@ -47,11 +47,14 @@ class StoppingPolicy {
 
   [[nodiscard]] virtual Work next() const = 0;
   [[nodiscard]] virtual engine::Verdict verdict(engine::TrialNumber trial) const = 0;
+  [[nodiscard]] virtual std::optional<engine::Reason> early_stop(engine::TrialNumber /*trial*/) const {
+    return {};
+  }
 
   /// The next number. `length` is that of the rung at which it begins; any other length means the first rung.
   virtual void on_created(engine::Units length) = 0;
   virtual void on_promoted(engine::TrialNumber trial) = 0;
-  virtual void on_reported(engine::TrialNumber trial, engine::Units step) = 0;
+  virtual void on_reported(engine::TrialNumber trial, engine::Units step, engine::Score score) = 0;
   // These three, and on_retried(), say whether it counted. False: it did not train, or had ended before, and
   // nothing changes.
   virtual bool on_validated(engine::TrialNumber trial, engine::Score score) = 0;

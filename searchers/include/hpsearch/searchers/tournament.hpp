@@ -54,7 +54,7 @@ class Tournament final : public StoppingPolicy {
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
   void on_created(engine::Units length) override;
   void on_promoted(engine::TrialNumber trial) override;
-  void on_reported(engine::TrialNumber trial, engine::Units step) override;
+  void on_reported(engine::TrialNumber trial, engine::Units step, engine::Score score) override;
   bool on_validated(engine::TrialNumber trial, engine::Score score) override;
   bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   bool on_closed(engine::TrialNumber trial) override;

@@ -59,6 +59,28 @@ struct TpeConfig {
   friend bool operator==(const TpeConfig&, const TpeConfig&) = default;
 };
 
+/// How a trial is compared with the others before its full length (`searcher.stopping.rule`).
+enum class StoppingRule : std::uint8_t { none, median, percentile };
+
+/// `searcher.stopping`: trials that end before their full length. Lengths are in the experiment's unit.
+struct StoppingConfig {
+  StoppingRule rule = StoppingRule::none;
+  std::uint64_t percentile = 25;       ///< With that rule, the best so many percent go on: 1 to 99.
+  std::uint64_t least_trials = 5;      ///< A trial is compared with so many others, or not at all.
+  std::optional<std::uint64_t> after;  ///< No rule stops a trial before; nothing: a tenth of max_length.
+  std::optional<std::uint64_t> every;  ///< From one comparison to the next; nothing: a tenth of max_length.
+  std::optional<std::uint64_t> patience;  ///< A trial may train so long without getting better.
+  double min_delta = 0;                   ///< Only by more than this did it get better; at least 0.
+
+  /// The best so many percent go on; 0: trials are not compared.
+  [[nodiscard]] std::uint64_t percent() const noexcept {
+    return rule == StoppingRule::none ? 0 : rule == StoppingRule::median ? 50 : percentile;
+  }
+  [[nodiscard]] bool stops_trials() const noexcept { return rule != StoppingRule::none || patience; }
+
+  friend bool operator==(const StoppingConfig&, const StoppingConfig&) = default;
+};
+
 /// Results of an earlier search (`searcher.prior`), for samplers that learn.
 struct PriorResult {
   Value hparams;      ///< A configuration of the present space, complete.
@@ -94,6 +116,8 @@ struct SearcherConfig {
   ModelConfig model = {};
   TpeConfig tpe = {};
   std::vector<PriorResult> prior = {};  ///< In the order in which they are heard.
+  StoppingConfig stopping = {};
+  bool stop_diverged = false;  ///< A trial ends when its metric is NaN or infinite.
   std::optional<std::uint64_t> source_trial_id;
   std::optional<std::string> source_checkpoint_uuid;
 

@@ -73,6 +73,15 @@ struct Share {
   }
 };
 
+/// A finite number of at least 0.
+struct Amount {
+  [[nodiscard]] std::optional<double> read(Section& section, std::string_view key) const;
+  [[nodiscard]] Value write(double value) const { return value; }
+  [[nodiscard]] std::string range() const { return "number from 0"; }
+  [[nodiscard]] std::string allowed() const { return "a number of at least 0"; }
+  [[nodiscard]] Value schema() const { return Value::Map{{"type", "number"}, {"minimum", 0}}; }
+};
+
 struct Boolean {
   [[nodiscard]] std::optional<bool> read(Section& section, std::string_view key) const {
     return section.boolean(key);

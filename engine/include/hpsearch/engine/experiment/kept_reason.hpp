@@ -22,13 +22,14 @@ class KeptReason {
   [[nodiscard]] std::string detail() const { return detail_ ? *detail_ : std::string(); }
 
  private:
-  /// For a configuration that was chosen by earlier results.
-  struct Proposed {
+  /// What few reasons have: of a configuration that was chosen by earlier results, or of an early stop.
+  struct Rare {
     std::optional<std::uint64_t> near;
     std::optional<std::uint64_t> near_rank;
     std::optional<std::uint64_t> results;
     std::optional<double> spread;
     std::optional<ExpectedResult> expected;
+    std::optional<double> value;
   };
 
   static constexpr std::uint16_t no_level = std::numeric_limits<std::uint16_t>::max();
@@ -45,7 +46,7 @@ class KeptReason {
   double cutoff_ = 0;
   Units at_{};
   Box<std::string> detail_;
-  Box<Proposed> proposed_;
+  Box<Rare> rare_;
 };
 
 }  // namespace hpsearch::engine

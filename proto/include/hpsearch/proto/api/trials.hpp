@@ -38,7 +38,9 @@ struct Reason {
     fields.maybe("rank", self.reason.rank, "Rank among the results of the rung; 0 is the best.");
     fields.maybe("size", self.reason.size, "Number of results in the rung, including this one.");
     fields.maybe("keep", self.reason.keep, "How many results of the rung go on.");
-    fields.maybe("cutoff", self.reason.cutoff, "Metric of the last result that goes on.");
+    fields.maybe("cutoff", self.reason.cutoff,
+                 "Metric of the last result that goes on; for no_improvement, the metric to beat.");
+    fields.maybe("value", self.reason.value, "Metric of the trial that a rule compared.");
     fields.maybe("detail", self.reason.detail, "What else is known about it, as text.");
     fields.maybe("near", self.reason.near, "Number of the trial near which the configuration was drawn.");
     fields.maybe("near_rank", self.reason.near_rank,
