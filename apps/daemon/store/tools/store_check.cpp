@@ -97,7 +97,7 @@ class Checking {
 
   /// An event without its row, which nothing has removed so far.
   struct Missing {
-    engine::AttemptNumber attempt;  ///< Of a report of metrics; 0 = an event in the history of its trial.
+    engine::AttemptNumber attempt;  ///< Attempt of a report of metrics; 0 = an event of a history.
     std::uint64_t seq = 0;
     engine::Lsn lsn;
   };
