@@ -36,6 +36,7 @@ struct Dispatch {
   Status operator()(const Annotate& command) const { return annotate(step, command); }
   Status operator()(const NoteLogsRemoved& command) const { return note_logs_removed(step, command); }
   Status operator()(const ThinCurve& command) const { return thin_curve(step, command); }
+  Status operator()(const RemoveRows& command) const { return remove_rows(step, command); }
   Status operator()(const ArchiveExperiment& command) const {
     return archive_experiment(step, command.experiment, true);
   }

@@ -35,6 +35,7 @@ std::string not_of_a_program(const Event& event) {
              std::holds_alternative<WorkerForgotten>(event.body) ||
              std::holds_alternative<LogsRemoved>(event.body) ||
              std::holds_alternative<CurveThinned>(event.body) ||
+             std::holds_alternative<RowsRemoved>(event.body) ||
              std::holds_alternative<QueueAdded>(event.body) ||
              std::holds_alternative<StoreRestored>(event.body)) {
     return "is none of a search in a program";

@@ -151,6 +151,7 @@ Status change_experiment(Step& step, const ChangeExperiment& command);
 Status annotate(Step& step, const Annotate& command);
 Status note_logs_removed(Step& step, const NoteLogsRemoved& command);
 Status thin_curve(Step& step, const ThinCurve& command);
+Status remove_rows(Step& step, const RemoveRows& command);
 Status change_program(Step& step, const ChangeProgram& command);
 Status end_trial(Step& step, const EndTrial& command);
 Status retry_trial(Step& step, const RetryTrial& command);

@@ -198,6 +198,8 @@ struct EventStory::LineOf {
             counted(event.left, "report") + " of it " + (event.left == 1 ? "is" : "are") + " left"};
   }
 
+  Line operator()(const engine::RowsRemoved& /*event*/) const { return {}; }
+
   // --- trials ---
 
   Line operator()(const engine::TrialCreated& event) const {

@@ -249,6 +249,24 @@ TYPED_TEST_P(EventStoreContract, ThinnedCurveLosesRowsOfReportsAndNothingElse) {
   EXPECT_EQ(seqs_of(0), (std::vector<std::uint64_t>{1, 4, 2}));
 }
 
+TYPED_TEST_P(EventStoreContract, RowsOfADeletedExperimentAreRemoved) {
+  this->append({this->report(0, 1, 1, 0.5), this->report(1, 1, 1, 0.5), this->report(2, 1, 1, 0.5),
+                this->next(engine::TrialRetried{engine::ExperimentId(1), engine::TrialNumber(0)}),
+                this->next(engine::TrialRetried{engine::ExperimentId(1), engine::TrialNumber(2)})});
+  this->append({this->report(1, 1, 2, 0.5),
+                this->next(engine::RowsRemoved{engine::ExperimentId(1), engine::TrialNumber(0),
+                                               engine::TrialNumber(1)})});
+  for (const std::uint64_t trial : {0U, 1U, 2U}) {
+    const engine::TrialNumber number(trial);
+    const auto reports = this->store_->metrics(engine::ExperimentId(1), number, {}, 100);
+    const auto history = this->store_->history(engine::ExperimentId(1), number);
+    ASSERT_TRUE(reports && history);
+    EXPECT_EQ(reports->size(), trial == 2 ? 1U : 0U) << trial;
+    EXPECT_EQ(history->size(), trial == 2 ? 1U : 0U) << trial;
+  }
+  EXPECT_EQ(this->reopen().size(), 7U) << "the log has all of it";
+}
+
 TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
                                engine::LeaseId(5)};
@@ -306,6 +324,7 @@ REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryRetur
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,
                             KeepsTheMetricsOfATrialInOrder, GivesMetricsInPages, GivesCurvesInPages,
-                            MetricsKeepEveryDouble, ThinnedCurveLosesRowsOfReportsAndNothingElse);
+                            MetricsKeepEveryDouble, ThinnedCurveLosesRowsOfReportsAndNothingElse,
+                            RowsOfADeletedExperimentAreRemoved);
 
 }  // namespace hpsearch::daemon

@@ -223,10 +223,10 @@ class StateText {
   }
   void put(const SlotTime& x) { all(x.slots(), x.since(), x.until(x.since())); }
   void put(const DeletedExperiment& x) {
-    const auto& [id, name, workspace, owner, created_at, deleted_at, kept_for, trials, slot_time, condemned,
-                 effective] = x;
-    all(id, name, workspace, owner, created_at, deleted_at, kept_for, trials, slot_time, condemned,
-        effective);
+    const auto& [id, name, workspace, owner, created_at, deleted_at, kept_for, trials, rows_removed,
+                 slot_time, condemned, effective] = x;
+    all(id, name, workspace, owner, created_at, deleted_at, kept_for, trials, rows_removed, slot_time,
+        condemned, effective);
   }
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, x.archived, to_value(x.config), x.effective, x.created_with, x.context_directory,

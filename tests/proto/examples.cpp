@@ -827,6 +827,7 @@ const std::vector<Example<EventBody>>& example_events() {
        by_ann(ExperimentDeleted{.experiment = ExperimentId{3}, .kept_for = Duration::seconds(31'536'000)})},
       {"trial_retried", by_ann(TrialRetried{experiment, trial})},
       {"logs_removed", LogsRemoved{experiment, trial}},
+      {"rows_removed", RowsRemoved{experiment, TrialNumber{2}, trial}},
       {"curve_thinned", CurveThinned{experiment, trial, 200, {1, 2, 5, 2, 1, 40}}},
       {"worker_draining", by_ann(WorkerDraining{WorkerId{4}})},
       {"worker_quarantined_for_a_while",

@@ -27,6 +27,9 @@ constexpr std::size_t most_experiments_at_once = 16;
 constexpr std::uint64_t most_trials_at_once = 20'000;
 constexpr std::uint64_t most_curves_at_once = 500;
 constexpr std::size_t most_events_at_once = 500;
+constexpr std::uint64_t most_row_removals_at_once = 64;
+// One commit removes all their rows.
+constexpr std::uint64_t trials_per_row_removal = 32;
 
 /// Reads a curve, and the lengths at which its trial was judged.
 Result<CurveLoss> loss_of(EventStore& store, const Retention::Trial& trial, std::set<engine::Units> decisive,
@@ -78,6 +81,7 @@ void Retention::look() {
     return;
   }
   remove_experiments();
+  remove_rows();
   if (thinned_ > 0) {
     net::log(net::Level::info, "curves of " + sentences::counted(thinned_, "stopped trial") +
                                    " lost reports (retention.metrics_of_stopped_trials)");
@@ -102,6 +106,22 @@ void Retention::remove_experiments() {
                                      " ago (retention.ended_experiments)");
     } else {
       net::log(net::Level::warning, what + " can't be removed: " + removed.error().message);
+    }
+  }
+}
+
+/// Those of experiments that users deleted, too.
+void Retention::remove_rows() {
+  std::uint64_t left = most_row_removals_at_once;
+  std::vector<ExperimentId> with_rows;
+  for (const auto& [id, deleted] : runtime_.engine().deleted()) {
+    if (deleted.rows_removed < deleted.trials) {
+      with_rows.push_back(id);
+    }
+  }
+  for (const ExperimentId id : with_rows) {
+    while (left > 0 && runtime_.perform(engine::RemoveRows{id, trials_per_row_removal})) {
+      --left;
     }
   }
 }

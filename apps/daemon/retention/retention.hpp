@@ -12,8 +12,8 @@
 
 namespace hpsearch::daemon {
 
-/// Removes what the rules no longer keep, a little at a time, by commands to the engine: each removal is an
-/// event of the log.
+/// Removes what the rules no longer keep, and the rows of deleted experiments, a little at a time, by
+/// commands to the engine: each removal is an event of the log.
 ///
 /// Threads: the runtime's; curves are read on the store's.
 class Retention {
@@ -28,8 +28,8 @@ class Retention {
   /// Other rules from now on.
   void follow(RetentionRules rules);
 
-  /// Removes what is due now, at most a few experiments and some hundred curves; also done from time to time.
-  /// O(experiments), and a part of their trials.
+  /// Removes what is due now, at most a few experiments, some hundred curves and the rows of some thousand
+  /// trials; also done from time to time. O(experiments), and a part of their trials.
   void look();
 
   /// Removes nothing any more: a daemon that ends waits until its store is idle.
@@ -40,6 +40,7 @@ class Retention {
 
  private:
   void remove_experiments();
+  void remove_rows();
   void thin_next_curve();
   [[nodiscard]] std::optional<Trial> next_trial();
 

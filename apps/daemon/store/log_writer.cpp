@@ -22,6 +22,8 @@ Status LogWriter::open(SqliteFile& file, std::uint64_t daemon_epoch) {
        "?)"},
       {&remove_metrics_,
        "DELETE FROM metric WHERE experiment = ? AND trial = ? AND attempt = ? AND seq BETWEEN ? AND ?"},
+      {&remove_trials_metrics_, "DELETE FROM metric WHERE experiment = ? AND trial BETWEEN ? AND ?"},
+      {&remove_trials_histories_, "DELETE FROM trial_event WHERE experiment = ? AND trial BETWEEN ? AND ?"},
       {&add_to_history_, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
       {&read_epoch_, "SELECT value FROM meta WHERE name = 'daemon_epoch'"},
       {&set_head_, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
@@ -53,8 +55,11 @@ Status LogWriter::add(const RecordView& record, const engine::Event& event) {
       return marked;
     }
   }
-  const auto* thinned = std::get_if<engine::CurveThinned>(&event.body);
-  return thinned == nullptr ? add_metrics(event) : remove_metrics(*thinned);
+  if (const auto* thinned = std::get_if<engine::CurveThinned>(&event.body)) {
+    return remove_metrics(*thinned);
+  }
+  const auto* removed = std::get_if<engine::RowsRemoved>(&event.body);
+  return removed == nullptr ? add_metrics(event) : remove_rows(*removed);
 }
 
 Status LogWriter::add_metrics(const engine::Event& event) {
@@ -84,6 +89,19 @@ Status LogWriter::remove_metrics(const engine::CurveThinned& event) {
     reports.bind(4, row.first);
     reports.bind(5, row.last);
     if (auto removed = done(reports, "cannot remove metrics from"); !removed) {
+      return removed;
+    }
+  }
+  return Done{};
+}
+
+Status LogWriter::remove_rows(const engine::RowsRemoved& event) {
+  for (const Statement* statement : {&remove_trials_metrics_, &remove_trials_histories_}) {
+    Use trials(*statement);
+    trials.bind(1, event.experiment.number());
+    trials.bind(2, event.first.number());
+    trials.bind(3, event.last.number());
+    if (auto removed = done(trials, "cannot remove rows from"); !removed) {
       return removed;
     }
   }

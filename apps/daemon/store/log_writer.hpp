@@ -28,12 +28,15 @@ class LogWriter {
   engine::Status check_epoch();
   engine::Status add_metrics(const engine::Event& event);
   engine::Status remove_metrics(const engine::CurveThinned& event);
+  engine::Status remove_rows(const engine::RowsRemoved& event);
   [[nodiscard]] engine::Status done(Use& use, const char* doing) const;
 
   SqliteFile* file_ = nullptr;
   Statement add_group_;
   Statement add_metric_;
   Statement remove_metrics_;
+  Statement remove_trials_metrics_;
+  Statement remove_trials_histories_;
   Statement add_to_history_;
   Statement read_epoch_;
   Statement set_head_;

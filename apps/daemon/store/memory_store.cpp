@@ -69,6 +69,9 @@ engine::Result<std::vector<engine::Event>> MemoryStore::history(engine::Experime
     if (const auto decoded = decode_record(record.view(), decoder, event); !decoded) {
       return decoded.error();
     }
+    if (removes_rows_of(event, experiment, trial)) {
+      events.clear();
+    }
     if (history_of(event) == TrialPlace{experiment, trial}) {
       events.push_back(std::move(event));
     }
@@ -119,6 +122,9 @@ engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::Experiment
           std::pair(taken.key.attempt, taken.seq) > std::pair(after.attempt, after.seq)) {
         points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics, event.at});
       }
+    }
+    if (removes_rows_of(event, experiment, trial)) {
+      points.clear();
     }
     const auto* thinned = std::get_if<engine::CurveThinned>(&event.body);
     if (thinned != nullptr && thinned->experiment == experiment && thinned->trial == trial) {

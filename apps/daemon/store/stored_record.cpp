@@ -107,6 +107,13 @@ std::vector<RemovedReports> removed_reports(const engine::CurveThinned& event) {
   return rows;
 }
 
+bool removes_rows_of(const engine::Event& event, engine::ExperimentId experiment,
+                     engine::TrialNumber trial) noexcept {
+  const auto* removed = std::get_if<engine::RowsRemoved>(&event.body);
+  return removed != nullptr && removed->experiment == experiment && removed->first <= trial &&
+         trial <= removed->last;
+}
+
 const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept {
   const auto* taken = std::get_if<engine::ReportTaken>(&event.body);
   return taken == nullptr ? nullptr : std::get_if<engine::MetricsReport>(&taken->report);

@@ -77,6 +77,10 @@ struct RemovedReports {
 /// Those that the event removes from the curve of its trial.
 [[nodiscard]] std::vector<RemovedReports> removed_reports(const engine::CurveThinned& event);
 
+/// Whether the event removes the rows of that trial.
+[[nodiscard]] bool removes_rows_of(const engine::Event& event, engine::ExperimentId experiment,
+                                   engine::TrialNumber trial) noexcept;
+
 /// The metrics report in an event; nullptr if there is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;
 

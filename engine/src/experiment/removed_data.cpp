@@ -1,8 +1,10 @@
+#include <algorithm>
+#include <cstdint>
 #include <string>
-#include <utility>
 
 #include "applier.hpp"
 #include "event_checks.hpp"
+#include "hpsearch/engine/experiment/deleted_experiment.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -62,6 +64,36 @@ std::string problem_with(const EventChecks& checks, const CurveThinned& event) {
     return "only the curve of a trial that has ended is thinned";
   }
   return event.removed.size() % 3 == 0 ? "" : "each row of removed reports has three numbers";
+}
+
+Status remove_rows(Step& step, const RemoveRows& command) {
+  const auto found = step.state().deleted.find(command.experiment);
+  if (found == step.state().deleted.end()) {
+    return Error{Errc::wrong_state,
+                 "experiment " + std::to_string(command.experiment.number()) + " is not deleted"};
+  }
+  const DeletedExperiment& deleted = found->second;
+  const std::uint64_t end = std::min(deleted.trials, deleted.rows_removed + command.trials);
+  if (end <= deleted.rows_removed) {
+    return Error{Errc::wrong_state, "no rows of experiment " + std::to_string(command.experiment.number()) +
+                                        " are left beside the log"};
+  }
+  step.emit(RowsRemoved{command.experiment, TrialNumber(deleted.rows_removed), TrialNumber(end - 1)});
+  return Done{};
+}
+
+void apply(const Applier& applier, const RowsRemoved& event) {
+  applier.state.deleted.at(event.experiment).rows_removed = event.last.number() + 1;
+}
+
+std::string problem_with(const EventChecks& checks, const RowsRemoved& event) {
+  const auto found = checks.state.deleted.find(event.experiment);
+  if (found == checks.state.deleted.end()) {
+    return "only rows of a deleted experiment are removed";
+  }
+  return event.first <= event.last && event.last.number() < found->second.trials
+             ? ""
+             : "the experiment had no such trials";
 }
 
 }  // namespace hpsearch::engine

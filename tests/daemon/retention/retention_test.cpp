@@ -129,6 +129,31 @@ TEST(Retention, RecordsRemovedLogsOfKnownExperiments) {
   EXPECT_EQ(fixture.runtime->event_counts().logs_removed, 1U);
 }
 
+TEST(Retention, RemovesTheRowsOfDeletedExperiments) {
+  DaemonFixture fixture;
+  const ExperimentId id = fixture.submit(small_search(1));
+  ScriptedWorker worker(fixture);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>(1).spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
+  fixture.pump_until([&] { return fixture.runtime->event_counts().reports > 0; });
+  static_cast<void>(fixture.runtime->perform(engine::KillExperiment{id}));
+  worker.send(proto::Reports{key, 2, {exit_report(engine::ExitReport::Cause::exited, 0)}});
+  fixture.pump_until([&] { return engine::is_ended(fixture.runtime->engine().find(id)->state); });
+  ASSERT_TRUE(fixture.runtime->perform(engine::DeleteExperiment{id}));
+  Retention retention(*fixture.runtime, {});
+  retention.look();
+  EXPECT_EQ(fixture.runtime->engine().deleted().at(id).rows_removed, 1U);
+  const engine::Lsn end = fixture.runtime->engine().last_lsn();
+  retention.look();
+  EXPECT_EQ(fixture.runtime->engine().last_lsn(), end) << "it removes them once";
+  fixture.pump_until([&] { return fixture.runtime->idle(); });
+  const auto reports = fixture.store->metrics(id, engine::TrialNumber(0), {}, 100);
+  ASSERT_TRUE(reports);
+  EXPECT_TRUE(reports->empty());
+}
+
 TEST(Retention, RemovesByAnEvent) {
   DaemonFixture fixture;
   const ExperimentId id = fixture.submit(small_search(1));

@@ -66,6 +66,13 @@ TEST_F(CheckedStore, IsSoundWithAThinnedCurve) {
   EXPECT_EQ(check().damages, std::vector<std::string>{});
 }
 
+TEST_F(CheckedStore, IsSoundWithoutTheRowsOfADeletedExperiment) {
+  cluster_.step(engine::DeleteExperiment{id_});
+  cluster_.step(engine::RemoveRows{id_, 32});
+  store();
+  EXPECT_EQ(check().damages, std::vector<std::string>{});
+}
+
 TEST_F(CheckedStore, MissingMetricsAreDamage) {
   store();
   EXPECT_TRUE(check().sound());

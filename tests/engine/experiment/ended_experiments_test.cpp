@@ -123,6 +123,18 @@ TEST_F(EndedExperiment, LosesKeptLogsOfItsTrials) {
   cluster.expect_replayable();
 }
 
+TEST_F(EndedExperiment, LosesItsRowsOnceItIsDeleted) {
+  const ExperimentId id = run_one();
+  EXPECT_EQ(cluster.refused(RemoveRows{id, 32}).message, "experiment 1 is not deleted");
+  cluster.step(DeleteExperiment{id});
+  const auto removed = all<RowsRemoved>(cluster.step(RemoveRows{id, 32}).events);
+  ASSERT_EQ(removed.size(), 1U);
+  EXPECT_EQ(removed[0].first, TrialNumber(0));
+  EXPECT_EQ(removed[0].last, TrialNumber(0));
+  EXPECT_EQ(cluster.refused(RemoveRows{id, 32}).message, "no rows of experiment 1 are left beside the log");
+  cluster.expect_replayable();
+}
+
 TEST(ThinnedCurve, IsThatOfATrialThatHasEnded) {
   TestCluster cluster;
   cluster.join("w", 1);

@@ -41,6 +41,14 @@ constexpr const char* removals = R"sql(
       AS run (experiment, trial, attempt, first, last)
     WHERE old.experiment = run.experiment AND old.trial = run.trial AND old.attempt = run.attempt
       AND old.seq BETWEEN run.first AND run.last
+  ), removed_curves AS (
+    DELETE FROM hpsearch_metric AS old
+    USING mine, unnest($25::bigint[], $26::bigint[], $27::bigint[]) AS run (experiment, first, last)
+    WHERE old.experiment = run.experiment AND old.trial BETWEEN run.first AND run.last
+  ), removed_histories AS (
+    DELETE FROM hpsearch_trial_event AS old
+    USING mine, unnest($25::bigint[], $26::bigint[], $27::bigint[]) AS run (experiment, first, last)
+    WHERE old.experiment = run.experiment AND old.trial BETWEEN run.first AND run.last
   )
 )sql";
 
@@ -79,6 +87,9 @@ void LogBatch::add(const RecordView& record, const engine::Event& event) {
   if (const auto* thinned = std::get_if<engine::CurveThinned>(&event.body)) {
     remove_metrics(*thinned);
   }
+  if (const auto* removed = std::get_if<engine::RowsRemoved>(&event.body)) {
+    remove_rows(*removed);
+  }
 }
 
 void LogBatch::remove_metrics(const engine::CurveThinned& event) {
@@ -92,16 +103,42 @@ void LogBatch::remove_metrics(const engine::CurveThinned& event) {
     for (std::size_t i = metrics_.seq.size(); i-- > 0;) {
       if (metrics_.experiment[i] == event.experiment.number() && metrics_.trial[i] == event.trial.number() &&
           row.has(engine::AttemptNumber(metrics_.attempt[i]), metrics_.seq[i])) {
-        erase_at(metrics_.experiment, i);
-        erase_at(metrics_.trial, i);
-        erase_at(metrics_.attempt, i);
-        erase_at(metrics_.seq, i);
-        erase_at(metrics_.step, i);
-        erase_at(metrics_.at, i);
-        erase_at(metrics_.metrics, i);
+        erase_metrics(i);
       }
     }
   }
+}
+
+void LogBatch::remove_rows(const engine::RowsRemoved& event) {
+  removed_trials_.experiment.push_back(event.experiment.number());
+  removed_trials_.first.push_back(event.first.number());
+  removed_trials_.last.push_back(event.last.number());
+  const auto is_removed = [&event](std::uint64_t experiment, std::uint64_t trial) {
+    return experiment == event.experiment.number() && trial >= event.first.number() &&
+           trial <= event.last.number();
+  };
+  for (std::size_t i = metrics_.seq.size(); i-- > 0;) {
+    if (is_removed(metrics_.experiment[i], metrics_.trial[i])) {
+      erase_metrics(i);
+    }
+  }
+  for (std::size_t i = history_.lsn.size(); i-- > 0;) {
+    if (is_removed(history_.experiment[i], history_.trial[i])) {
+      erase_at(history_.experiment, i);
+      erase_at(history_.trial, i);
+      erase_at(history_.lsn, i);
+    }
+  }
+}
+
+void LogBatch::erase_metrics(std::size_t index) {
+  erase_at(metrics_.experiment, index);
+  erase_at(metrics_.trial, index);
+  erase_at(metrics_.attempt, index);
+  erase_at(metrics_.seq, index);
+  erase_at(metrics_.step, index);
+  erase_at(metrics_.at, index);
+  erase_at(metrics_.metrics, index);
 }
 
 void LogBatch::end_group() {
@@ -127,10 +164,11 @@ engine::Result<bool> LogBatch::store(Connection& connection, std::uint64_t epoch
   values.numbers(metrics_.seq).numbers(metrics_.step).numbers(metrics_.at);
   values.byte_strings(metrics_.metrics);
   std::string statement = additions;
-  if (!removed_.first.empty()) {
+  if (!removed_.first.empty() || !removed_trials_.first.empty()) {
     statement += removals;
     values.numbers(removed_.experiment).numbers(removed_.trial).numbers(removed_.attempt);
     values.numbers(removed_.first).numbers(removed_.last);
+    values.numbers(removed_trials_.experiment).numbers(removed_trials_.first).numbers(removed_trials_.last);
   }
   const auto rows = connection.run(statement + outcome, values);
   return rows ? engine::Result<bool>(rows->count() == 1) : engine::Result<bool>(rows.error());

@@ -27,6 +27,8 @@ class LogBatch {
  private:
   void end_group();
   void remove_metrics(const engine::CurveThinned& event);
+  void remove_rows(const engine::RowsRemoved& event);
+  void erase_metrics(std::size_t index);
 
   GroupWriter group_;
   engine::Lsn last_;
@@ -46,6 +48,9 @@ class LogBatch {
   struct {
     std::vector<std::uint64_t> experiment, trial, attempt, first, last;
   } removed_;
+  struct {
+    std::vector<std::uint64_t> experiment, first, last;
+  } removed_trials_;
 };
 
 }  // namespace hpsearch::daemon

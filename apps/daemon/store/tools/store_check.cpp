@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,7 +28,9 @@ class Checking {
     if (!read) {
       check_.damages.push_back(store_.path() + ": " + read.error().message);
     } else if (!missing_.empty()) {
-      report_tables(missing_metrics(missing_.begin()->second.front().lsn));
+      const Missing& first = missing_.begin()->second.front();
+      report_tables(first.attempt == engine::AttemptNumber{} ? not_in_history(first.lsn)
+                                                             : missing_metrics(first.lsn));
     } else if (const Status sizes = store_.check_table_sizes(metrics_, trial_events_); !sizes) {
       check_.damages.push_back(store_.path() + ": " + sizes.error().message);
     }
@@ -43,18 +46,18 @@ class Checking {
     check_.last = event.lsn;
     // A table that is wrong in many places is reported once: one damage explains the others.
     const Status tables = store_.check_tables(event);
-    const bool is_missing =
-        metrics_in(event) != nullptr && !tables && tables.error().code == engine::Errc::not_found;
-    if (is_missing) {
-      note_missing(std::get<engine::ReportTaken>(event.body), event.lsn);
-    } else if (!tables) {
+    const bool is_missing = !tables && tables.error().code == engine::Errc::not_found && note_missing(event);
+    if (!tables && !is_missing) {
       report_tables(tables.error());
     }
     if (const auto* thinned = std::get_if<engine::CurveThinned>(&event.body)) {
       forget_missing(*thinned);
+    } else if (const auto* removed = std::get_if<engine::RowsRemoved>(&event.body)) {
+      missing_.erase(missing_.lower_bound({removed->experiment, removed->first}),
+                     missing_.upper_bound({removed->experiment, removed->last}));
     }
     metrics_ += metrics_in(event) != nullptr && !is_missing ? 1U : 0U;
-    trial_events_ += history_of(event) ? 1U : 0U;
+    trial_events_ += history_of(event) && !is_missing ? 1U : 0U;
     return Done{};
   }
 
@@ -64,8 +67,19 @@ class Checking {
     }
   }
 
-  void note_missing(const engine::ReportTaken& report, engine::Lsn lsn) {
-    missing_[{report.key.experiment, report.key.trial}].push_back({report.key.attempt, report.seq, lsn});
+  /// False: the event has no rows. An event has a row in one of the two tables.
+  bool note_missing(const engine::Event& event) {
+    if (metrics_in(event) != nullptr) {
+      const auto& report = std::get<engine::ReportTaken>(event.body);
+      missing_[{report.key.experiment, report.key.trial}].push_back(
+          {report.key.attempt, report.seq, event.lsn});
+      return true;
+    }
+    const std::optional<TrialPlace> place = history_of(event);
+    if (place) {
+      missing_[{place->experiment, place->trial}].push_back({{}, 0, event.lsn});
+    }
+    return place.has_value();
   }
 
   void forget_missing(const engine::CurveThinned& event) {
@@ -81,9 +95,9 @@ class Checking {
     }
   }
 
-  /// A report without its metrics, of a trial whose curve was not thinned so far.
+  /// An event without its row, which nothing has removed so far.
   struct Missing {
-    engine::AttemptNumber attempt;
+    engine::AttemptNumber attempt;  ///< Attempt of a report of metrics; 0 = an event of a history.
     std::uint64_t seq = 0;
     engine::Lsn lsn;
   };

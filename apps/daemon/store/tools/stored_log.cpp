@@ -47,7 +47,9 @@ Error missing_metrics(Lsn report) {
 }
 
 Error not_in_history(Lsn event) {
-  return damaged(event, "is not in the history of its trial (table trial_event)");
+  Error error = damaged(event, "is not in the history of its trial (table trial_event)");
+  error.code = Errc::not_found;
+  return error;
 }
 
 Status same_sizes(std::uint64_t metric_rows, std::uint64_t history_rows, std::uint64_t metrics,

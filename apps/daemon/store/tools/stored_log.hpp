@@ -34,7 +34,8 @@ class StoredLog {
   [[nodiscard]] virtual engine::Result<std::string> damaged_pages() = 0;
 
   /// Checks that the tables beside the log have the rows of an event. The error names the event: not_found,
-  /// its metrics are missing, which is right if they were removed later (CurveThinned); corrupt, any other.
+  /// its row is missing, which is right if it was removed later (CurveThinned, RowsRemoved); corrupt, any
+  /// other.
   virtual engine::Status check_tables(const engine::Event& event) = 0;
   /// Checks that they have no other rows, after every event was checked.
   virtual engine::Status check_table_sizes(std::uint64_t metrics, std::uint64_t trial_events) = 0;
@@ -74,7 +75,7 @@ class LogWalk {
 [[nodiscard]] engine::Error other_metrics(engine::Lsn report);
 /// The error of a report that the table metric doesn't have. not_found.
 [[nodiscard]] engine::Error missing_metrics(engine::Lsn report);
-/// The error of an event that the table trial_event lacks. corrupt.
+/// The error of an event that the table trial_event lacks. not_found.
 [[nodiscard]] engine::Error not_in_history(engine::Lsn event);
 /// Checks the sizes of both tables against those that the log's events make. corrupt.
 [[nodiscard]] engine::Status same_sizes(std::uint64_t metric_rows, std::uint64_t history_rows,

@@ -345,6 +345,13 @@ struct ThinCurve {
   std::vector<std::uint64_t> removed{};
 };
 
+/// Removes the rows of at most so many more trials of a deleted experiment from the tables beside the log.
+/// wrong_state: none is left.
+struct RemoveRows {
+  ExperimentId experiment;
+  std::uint64_t trials = 0;
+};
+
 using Command =
     std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                  ChangeExperiment, ChangeProgram, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
@@ -354,6 +361,6 @@ using Command =
                  ArchiveExperiment, UnarchiveExperiment, DeleteExperiment, RetryTrial, DrainWorker, AskTrials,
                  ExpireExternal, ForgetWorker, AddQueue, ChangeQueue, PauseQueue, ResumeQueue, RemoveQueue,
                  PlanAllocations, NoteSubmitted, NoteStarted, CancelAllocation, NoteEnded, NoteTimeLeft,
-                 Annotate, NoteLogsRemoved, ThinCurve>;
+                 Annotate, NoteLogsRemoved, ThinCurve, RemoveRows>;
 
 }  // namespace hpsearch::engine

@@ -22,6 +22,7 @@ struct DeletedExperiment {
   Instant deleted_at;
   Duration kept_for;  ///< As in ExperimentDeleted.
   std::uint64_t trials = 0;
+  std::uint64_t rows_removed = 0;  ///< The tables beside the log have no rows of so many trials any more.
   SlotTime slot_time;
   std::set<std::string> condemned;  ///< Its checkpoints that may still be there.
   Value effective;                  ///< Its config, with the place of its checkpoints, while there are any.

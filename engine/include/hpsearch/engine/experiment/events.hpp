@@ -1177,6 +1177,23 @@ struct CurveThinned {
   friend std::string problem_with(const EventChecks& checks, const CurveThinned& event);
 };
 
+/// The store removed the rows of some trials of a deleted experiment from the tables beside the log: their
+/// curves, and the places of their events. The events stay in the log.
+struct RowsRemoved {
+  static constexpr const char* type = "rows_removed";
+  ExperimentId experiment;
+  TrialNumber first;
+  TrialNumber last;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("first", self.first);
+    fields("last", self.last);
+  }
+  friend void apply(const Applier& applier, const RowsRemoved& event);
+  friend std::string problem_with(const EventChecks& checks, const RowsRemoved& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -1189,7 +1206,7 @@ using EventBody =
                  QuotaChanged, ExperimentArchived, ExperimentUnarchived, ExperimentDeleted, TrialRetried,
                  WorkerDraining, WorkerForgotten, QueueAdded, QueueChanged, QueuePaused, QueueResumed,
                  QueueRemoved, AllocationWanted, AllocationSubmitted, AllocationStarted, AllocationCanceled,
-                 AllocationEnded, WorkerEndNoted, Annotated, LogsRemoved, CurveThinned>;
+                 AllocationEnded, WorkerEndNoted, Annotated, LogsRemoved, CurveThinned, RowsRemoved>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.
