@@ -223,7 +223,7 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "workers/shell/main.cpp": (
         '#include <boost/asio.hpp>\n#include "hpsearch/io/net/loop.hpp"\n',
         [":1: workers/shell may not use <boost/asio"]),
-    "apps/daemon/core/main.cpp": (
+    "apps/daemon/process/main.cpp": (
         '#include "hpsearch/searchers/asha.hpp"\n#include "apps/cli/render/table.hpp"\n',
         [":2: apps/daemon may not see apps/cli"]),
     "apps/daemon/store/log.cpp": (

@@ -1,13 +1,11 @@
 #include "daemon/access/authentication.hpp"
 
-#include <pwd.h>
-
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "daemon/access/session_cookie.hpp"
 #include "daemon/http/http_answers.hpp"
+#include "daemon/sign_on/machine_names.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {
@@ -32,11 +30,8 @@ Caller caller_of_token(const TokenRecord& token) {
 
 /// "" if the machine has no such user.
 std::string user_name(std::uint32_t uid) {
-  std::array<char, 4096> room{};
-  passwd entry{};
-  passwd* found = nullptr;
-  return ::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr ? found->pw_name
-                                                                                              : "";
+  const auto user = user_with_uid(uid);
+  return user ? user->name : "";
 }
 
 Caller caller_of_person(const std::string& name, Rights rights) {

@@ -1,9 +1,10 @@
 #include "daemon/access/unix_groups.hpp"
 
 #include <grp.h>
-#include <pwd.h>
 
 #include <algorithm>
+
+#include "daemon/sign_on/machine_names.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -11,17 +12,6 @@ namespace {
 using engine::Errc;
 using engine::Error;
 using engine::Result;
-
-constexpr std::size_t room_for_an_entry = 65'536;
-
-std::optional<std::uint32_t> group_named(const std::string& name) {
-  std::vector<char> room(room_for_an_entry);
-  group entry{};
-  group* found = nullptr;
-  return ::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr
-             ? std::optional<std::uint32_t>(found->gr_gid)
-             : std::nullopt;
-}
 
 }  // namespace
 
@@ -42,17 +32,15 @@ Result<GroupRole> read_group_role(const std::string& text) {
 }
 
 std::vector<std::uint32_t> groups_of_user(std::uint32_t uid) {
-  std::vector<char> room(room_for_an_entry);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) != 0 || found == nullptr) {
+  const auto user = user_with_uid(uid);
+  if (!user) {
     return {};
   }
   std::vector<gid_t> groups(64);
   int count = static_cast<int>(groups.size());
-  if (::getgrouplist(found->pw_name, found->pw_gid, groups.data(), &count) < 0) {
+  if (::getgrouplist(user->name.c_str(), user->group, groups.data(), &count) < 0) {
     groups.resize(static_cast<std::size_t>(count));  // `count` is the number of groups now.
-    if (::getgrouplist(found->pw_name, found->pw_gid, groups.data(), &count) < 0) {
+    if (::getgrouplist(user->name.c_str(), user->group, groups.data(), &count) < 0) {
       return {};
     }
   }

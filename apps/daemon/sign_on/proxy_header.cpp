@@ -1,9 +1,8 @@
 #include "daemon/sign_on/proxy_header.hpp"
 
-#include <pwd.h>
-
 #include <algorithm>
 
+#include "daemon/sign_on/machine_names.hpp"
 #include "hpsearch/io/net/networks.hpp"
 
 namespace hpsearch::daemon {
@@ -12,17 +11,6 @@ namespace {
 using engine::Errc;
 using engine::Error;
 using engine::Result;
-
-constexpr std::size_t room_for_an_entry = 65'536;
-
-std::optional<std::uint32_t> uid_of(const std::string& name) {
-  std::vector<char> room(room_for_an_entry);
-  passwd entry{};
-  passwd* found = nullptr;
-  return ::getpwnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr
-             ? std::optional<std::uint32_t>(found->pw_uid)
-             : std::nullopt;
-}
 
 bool equal_names(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -60,11 +48,11 @@ bool is_header_name(std::string_view text) noexcept {
 std::string add_proxy_place(ProxyPlaces& places, const std::string& text) {
   constexpr std::string_view user = "user:";
   if (text.starts_with(user)) {
-    const auto uid = uid_of(text.substr(user.size()));
-    if (!uid) {
+    const auto found = user_named(text.substr(user.size()));
+    if (!found) {
       return "user: and the name of a user of this machine";
     }
-    places.users.push_back(*uid);
+    places.users.push_back(found->uid);
     return "";
   }
   const bool has_length = text.find('/') != std::string::npos;

@@ -12,7 +12,7 @@
 #include "daemon/store/tools/store_seal.hpp"
 #include "daemon/store/tools/whole_store.hpp"
 #include "daemon/store/tools/write_ahead_log.hpp"
-#include "hpsearch/engine/base/check.hpp"
+#include "daemon/store/written_log.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -31,7 +31,7 @@ engine::Instant instant_at(const Use& rows, int column) {
 
 }  // namespace
 
-struct SqliteStore::Impl {
+struct SqliteStore::Impl : WrittenLog {
   StoreLock lock;  // Declared before the file, which must be closed first: see StoreLock.
   SqliteFile file;
   LogWriter writer;
@@ -44,14 +44,10 @@ struct SqliteStore::Impl {
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
   engine::Lsn head;  // The last event as the meta table has it, until the log was read.
-  engine::Lsn last;
-  std::uint32_t chain = 0;
-  bool recovered = false;
   FileSystem* files = nullptr;
   int pages_per_checkpoint = 0;
   std::optional<StoreSeal> seal;
   std::optional<PlacedFiles> placed;
-  std::optional<Error> broken;  ///< The failed append; SQLite might accept the next one, this store does not.
 
   Status configure() {
     // Exclusive before anything is read: the lock then lasts until the file is closed, and WAL needs no
@@ -286,7 +282,7 @@ std::uint64_t SqliteStore::daemon_epoch() const noexcept {
 
 Status SqliteStore::recover(const Visit& visit) {
   Impl& impl = *impl_;
-  HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
+  impl.check_before_recovery();
   const auto head = impl.file.number(head_query);
   if (!head) {
     return head.error();
@@ -301,9 +297,7 @@ Status SqliteStore::recover(const Visit& visit) {
     }
   }
   if (impl.last.number() != *head) {
-    return Error{Errc::corrupt, impl.file.path() + ": the log ends with event " +
-                                    std::to_string(impl.last.number()) + ", but event " +
-                                    std::to_string(*head) + " was stored"};
+    return impl.other_end(impl.file.path(), engine::Lsn(*head));
   }
   impl.recovered = true;
   return Done{};
@@ -311,15 +305,8 @@ Status SqliteStore::recover(const Visit& visit) {
 
 Status SqliteStore::append(std::span<const engine::Event> group) {
   Impl& impl = *impl_;
-  HPSEARCH_CHECK(impl.recovered, "nothing is appended before recovery");
-  if (impl.broken) {
-    return *impl.broken;
-  }
-  if (group.empty()) {
-    return Done{};
-  }
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    HPSEARCH_CHECK(group[i].lsn.number() == impl.last.number() + 1 + i, "events are appended without gaps");
+  if (auto may = impl.check_before_append(group); !may || group.empty()) {
+    return may;
   }
   std::uint32_t chain = impl.chain;
   if (auto added = impl.add_all(group, chain); !added) {

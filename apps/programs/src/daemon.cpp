@@ -1,4 +1,4 @@
-#include "daemon/core/daemon.hpp"
+#include "daemon/process/daemon.hpp"
 
 #include <variant>
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -179,6 +181,116 @@ TEST_F(KilledStore, FrameTornBeforeItsChecksumIsAnUnfinishedCommit) {
   log[last + 15] ^= std::byte{1};
   const engine::Status both = check_write_ahead_log(log);
   EXPECT_TRUE(both) << both.error().message;
+}
+
+/// A log of small pages, as SQLite writes one whose words are big-endian.
+class SmallPages {
+ public:
+  static constexpr std::size_t page_bytes = 512;
+  /// The first frame whose first eight bytes are in one sector, and whose checksum is in the next one.
+  static constexpr std::size_t split_frame = 41;
+
+  SmallPages() {
+    for (const std::uint32_t word : {0x377f0683U, 3'007'000U, 512U, 0U, salts[0], salts[1]}) {
+      put(word);
+    }
+    checksum(0);
+    put(first_);
+    put(second_);
+  }
+  /// A frame that ends a commit if `size`, the pages of the database, isn't 0.
+  void add(std::uint32_t size) {
+    const std::size_t begin = log.size();
+    put(1 + static_cast<std::uint32_t>(begin % 97));
+    put(size);
+    checksum(begin);
+    put(salts[0]);
+    put(salts[1]);
+    const std::size_t place = log.size();
+    log.resize(place + 8 + page_bytes, static_cast<std::byte>(begin % 251));
+    checksum(place + 8);
+    const Bytes page(log.begin() + static_cast<std::ptrdiff_t>(place + 8), log.end());
+    log.resize(place);
+    put(first_);
+    put(second_);
+    log.insert(log.end(), page.begin(), page.end());
+  }
+  void add_commits_up_to_the_split_frame() {
+    while (log.size() < place_of(split_frame)) {
+      add(100);
+    }
+  }
+  [[nodiscard]] static std::size_t place_of(std::size_t frame) {
+    return header_bytes + frame * (24 + page_bytes);
+  }
+
+  Bytes log;
+
+ private:
+  static constexpr std::array<std::uint32_t, 2> salts{17, 4'711};
+
+  void put(std::uint32_t word) {
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+      log.push_back(static_cast<std::byte>(word >> shift & 0xFFU));
+    }
+  }
+  /// Adds the bytes from `begin` to the end of the log to the running checksum.
+  void checksum(std::size_t begin) {
+    const auto word_at = [&](std::size_t at) {
+      std::uint32_t word = 0;
+      for (std::size_t i = 0; i < 4; ++i) {
+        word = word << 8U | std::to_integer<std::uint32_t>(log[at + i]);
+      }
+      return word;
+    };
+    for (std::size_t at = begin; at + 8 <= log.size(); at += 8) {
+      first_ += word_at(at) + second_;
+      second_ += word_at(at + 4) + first_;
+    }
+  }
+  std::uint32_t first_ = 0;
+  std::uint32_t second_ = 0;
+};
+
+TEST(SplitFrame, TornInItsHeaderAndItsPageIsAnUnfinishedCommit) {
+  SmallPages pages;
+  pages.add_commits_up_to_the_split_frame();
+  for (const std::uint32_t size : {0U, 0U, 100U}) {
+    pages.add(size);
+  }
+  const std::size_t frame = SmallPages::place_of(SmallPages::split_frame);
+  ASSERT_EQ(frame % 512, 504U);
+  ASSERT_TRUE(check_write_ahead_log(pages.log));
+  // The sector with its first eight bytes and the one with the end of its page are those of an earlier log.
+  pages.log[frame + 3] ^= std::byte{64};
+  pages.log[frame + 7] = std::byte{9};
+  pages.log[frame + 24 + 500] ^= std::byte{255};
+  const engine::Status checked = check_write_ahead_log(pages.log);
+  EXPECT_TRUE(checked) << checked.error().message;
+}
+
+TEST(SplitFrame, FlippedBitInItsHeaderIsFoundIfItEndedACommit) {
+  SmallPages pages;
+  pages.add_commits_up_to_the_split_frame();
+  pages.add(100);
+  pages.add(0);
+  const Bytes sound = pages.log;
+  ASSERT_TRUE(check_write_ahead_log(sound));
+  for (std::size_t byte = 0; byte < 8; ++byte) {
+    pages.log = sound;
+    pages.log[SmallPages::place_of(SmallPages::split_frame) + byte] ^= std::byte{16};
+    EXPECT_FALSE(check_write_ahead_log(pages.log)) << "byte " << byte;
+  }
+}
+
+TEST(SplitFrame, DamagedPageIsFoundIfALaterCommitIsDurable) {
+  SmallPages pages;
+  pages.add_commits_up_to_the_split_frame();
+  for (const std::uint32_t size : {100U, 100U, 0U}) {
+    pages.add(size);
+  }
+  pages.log[SmallPages::place_of(SmallPages::split_frame) + 24 + 500] ^= std::byte{255};
+  EXPECT_FALSE(check_write_ahead_log(pages.log));
 }
 
 TEST_F(KilledStore, FramesOfAnEarlierLongerLogAreIgnored) {

@@ -11,7 +11,7 @@
 #include "daemon/store/postgresql/log_batch.hpp"
 #include "daemon/store/postgresql/postgresql_schema.hpp"
 #include "daemon/store/read_ahead.hpp"
-#include "hpsearch/engine/base/check.hpp"
+#include "daemon/store/written_log.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -49,7 +49,7 @@ engine::Instant instant_at(const Rows& rows, int row, int column) {
 
 }  // namespace
 
-struct PostgresqlStore::Impl {
+struct PostgresqlStore::Impl : WrittenLog {
   explicit Impl(const DatabaseUrl& url) : connection(url, settings) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -71,10 +71,6 @@ struct PostgresqlStore::Impl {
   std::uint64_t epoch = 0;
   Lsn head;                      // The last event when the store was taken.
   std::uint32_t head_chain = 0;  // Its chain.
-  Lsn last;
-  std::uint32_t chain = 0;
-  bool recovered = false;
-  std::optional<Error> broken;  ///< The append that failed; what the database has since is not known.
 
   /// True if the store is ours now. False: another daemon has it.
   Result<bool> take(const StoreHolder& holder) {
@@ -234,7 +230,7 @@ std::uint64_t PostgresqlStore::daemon_epoch() const noexcept {
 
 Status PostgresqlStore::recover(const Visit& visit) {
   Impl& impl = *impl_;
-  HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
+  impl.check_before_recovery();
   std::optional<Rows> rows;
   int next = 0;
   ReadAhead ahead(impl.connection.url(), [&](RecordBatch& batch) { impl.fill(batch, rows, next); });
@@ -242,9 +238,7 @@ Status PostgresqlStore::recover(const Visit& visit) {
     return handed_out;
   }
   if (impl.last != impl.head || (impl.head.number() > 0 && impl.chain != impl.head_chain)) {
-    return Error{Errc::corrupt, impl.connection.url() + ": the log ends with event " +
-                                    std::to_string(impl.last.number()) + ", but event " +
-                                    std::to_string(impl.head.number()) + " was stored"};
+    return impl.other_end(impl.connection.url(), impl.head);
   }
   impl.recovered = true;
   return Done{};
@@ -252,20 +246,15 @@ Status PostgresqlStore::recover(const Visit& visit) {
 
 Status PostgresqlStore::append(std::span<const engine::Event> group) {
   Impl& impl = *impl_;
-  HPSEARCH_CHECK(impl.recovered, "nothing is appended before recovery");
-  if (impl.broken) {
-    return *impl.broken;
-  }
-  if (group.empty()) {
-    return Done{};
+  if (auto may = impl.check_before_append(group); !may || group.empty()) {
+    return may;
   }
   LogBatch batch;
   std::uint32_t chain = impl.chain;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    HPSEARCH_CHECK(group[i].lsn.number() == impl.last.number() + 1 + i, "events are appended without gaps");
-    const StoredRecord record = make_record(group[i], impl.epoch, chain);
+  for (const engine::Event& event : group) {
+    const StoredRecord record = make_record(event, impl.epoch, chain);
     chain = record.chain;
-    batch.add(record.view(), group[i]);
+    batch.add(record.view(), event);
   }
   const auto stored = batch.store(impl.connection, impl.epoch, impl.last);
   if (!stored) {

@@ -16,6 +16,8 @@ using engine::Status;
 constexpr std::size_t header_bytes = 32;
 constexpr std::size_t frame_header_bytes = 24;
 constexpr std::size_t least_page_bytes = 512;
+// A disk writes at least so much as a whole.
+constexpr std::size_t sector_bytes = 512;
 constexpr std::size_t most_page_bytes = 65'536;
 // Its last bit gives the byte order of the words that the checksums cover.
 constexpr std::uint32_t magic = 0x377f0682;
@@ -87,17 +89,31 @@ class Frames {
   [[nodiscard]] bool follows(std::size_t frame, Pair before) const {
     return stored(frame) == expected(frame, before);
   }
-  /// The frame was written as one that ends no commit, and its first eight bytes are still those of an
-  /// earlier log: a power loss may tear it there, where a sector ends. Page and checksum say how these bytes
-  /// were written.
-  [[nodiscard]] bool lost_its_beginning(std::size_t frame, Pair before) const {
+  /// The frame says that it ends a commit, and its first eight bytes, which say so, are its own. A power loss
+  /// may leave those of an earlier log there if a sector ends in the frame's header. Page and checksum say
+  /// how the eight bytes were written. If the power loss has torn the page as well, neither word is right.
+  [[nodiscard]] bool ends_commit(std::size_t frame, Pair before) const {
+    if (!is_commit(frame)) {
+      return false;
+    }
     const auto page = log_.subspan(place(frame) + frame_header_bytes, page_bytes_);
     const Pair of_header = checksum_before(stored(frame), page, words_big_endian_);
-    return is_commit(frame) && of_header.second - before.second - of_header.first == 0;
+    Pair written{of_header.first - before.first - before.second,
+                 of_header.second - before.second - of_header.first};
+    if (!words_big_endian_) {
+      written = {swapped(written.first), swapped(written.second)};
+    }
+    const Pair own = pair_at(log_, place(frame));
+    return written.second != 0 &&
+           (!is_split(frame) || written.first == own.first || written.second == own.second);
   }
 
  private:
   [[nodiscard]] std::size_t bytes() const { return frame_header_bytes + page_bytes_; }
+  /// The frame's first eight bytes and its checksum are in different sectors.
+  [[nodiscard]] bool is_split(std::size_t frame) const {
+    return place(frame) / sector_bytes != (place(frame) + frame_header_bytes - 1) / sector_bytes;
+  }
 
   std::span<const std::byte> log_;
   std::size_t page_bytes_;
@@ -134,8 +150,8 @@ bool was_durable(const Frames& frames, std::size_t frame, Pair before, Pair salt
   };
   for (std::size_t commit = frame; commit + 1 < frames.count(); ++commit) {
     // A torn frame may say that it ends a commit, as the frame of an earlier log did there.
-    const bool is_commit = frames.is_commit(commit) &&
-                           (commit == frame ? !frames.lost_its_beginning(frame, before) : follows(commit));
+    const bool is_commit =
+        commit == frame ? frames.ends_commit(frame, before) : frames.is_commit(commit) && follows(commit);
     if (is_commit && frames.salts(commit + 1) == salts && follows(commit + 1)) {
       return true;
     }

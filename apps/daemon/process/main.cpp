@@ -1,7 +1,7 @@
 #include <variant>
 
-#include "daemon/core/daemon.hpp"
 #include "daemon/options/options.hpp"
+#include "daemon/process/daemon.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 int main(int argc, char** argv) {

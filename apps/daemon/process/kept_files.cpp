@@ -1,0 +1,70 @@
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "daemon/blobs/log_places.hpp"
+#include "daemon/process/daemon_process.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/io/files/replace_file.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Status;
+
+constexpr std::chrono::minutes unused_contexts_looked_for_every{5};
+
+}  // namespace
+
+Status DaemonProcess::open_kept_files() {
+  context_writer_.emplace(loop_, 1);
+  contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
+                    [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
+  contexts_->keep_only(contexts_of_experiments());
+  context_clock_ = loop_.every(unused_contexts_looked_for_every,
+                               [this] { contexts_->keep_only(contexts_of_experiments()); });
+  const auto ended_at = [this](engine::ExperimentId experiment) {
+    const engine::ExperimentRecord* record = runtime_->engine().find(experiment);
+    // An experiment that is not in this store has no other record.
+    return record == nullptr                 ? std::optional(engine::Instant{})
+           : engine::is_ended(record->state) ? std::optional(record->ended_at)
+                                             : std::nullopt;
+  };
+  kept_.emplace(loop_, directory_->kept(), kept_limits(), ended_at);
+  return Done{};
+}
+
+KeptStore::Limits DaemonProcess::kept_limits() const {
+  return {options_.kept_quota, !options_.no_kept_files};
+}
+
+std::set<std::string> DaemonProcess::contexts_of_experiments() const {
+  std::set<std::string> digests;
+  for (const auto& [id, record] : runtime_->engine().experiments()) {
+    digests.insert(record.context_digest);
+    for (const engine::ProgramChange& program : record.programs) {
+      digests.insert(program.context_digest);
+    }
+  }
+  return digests;
+}
+
+void DaemonProcess::note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message) {
+  if (!kept_ || runtime_->stalled()) {
+    return;
+  }
+  runtime_->read([this, worker, message,
+                  numbering = runtime_->engine().numbering()](EventStore& store) -> Committer::Then {
+    const bool ran_there = place_of(store, numbering, message.key, worker).has_value();
+    return [this, worker, message, ran_there] {
+      if (ran_there) {
+        kept_->note_log_problem(message.key, worker, message.why);
+      }
+    };
+  });
+}
+
+}  // namespace hpsearch::daemon
