@@ -141,8 +141,8 @@ std::optional<Reason> StoppingRules::out_of_patience(const Course& course, std::
   reason.at = Units{course.better_at};
   reason.value = course.reference.metric(goal_);
   if (reason.value) {
-    reason.cutoff = goal_ == engine::Goal::minimize ? *reason.value - rules_.min_delta
-                                                    : *reason.value + rules_.min_delta;
+    reason.cutoff =
+        goal_ == engine::Goal::minimize ? *reason.value - rules_.min_delta : *reason.value + rules_.min_delta;
   }
   return reason;
 }

@@ -33,6 +33,41 @@ engine::AshaMode mode_from(const Value& value) {
   throw std::runtime_error("not a mode: " + engine::compact_json(value));
 }
 
+engine::StoppingRule rule_from(const Value& value) {
+  if (value == Value("none")) {
+    return engine::StoppingRule::none;
+  }
+  if (value == Value("median")) {
+    return engine::StoppingRule::median;
+  }
+  if (value == Value("percentile")) {
+    return engine::StoppingRule::percentile;
+  }
+  throw std::runtime_error("not a rule: " + engine::compact_json(value));
+}
+
+/// False: it is no field of searcher.stopping.
+bool set_rule(engine::StoppingConfig& rules, const std::string& field, const Value& value) {
+  if (field == "rule") {
+    rules.rule = rule_from(value);
+  } else if (field == "percentile") {
+    rules.percentile = count_from(value);
+  } else if (field == "least_trials") {
+    rules.least_trials = count_from(value);
+  } else if (field == "after") {
+    rules.after = count_from(value);
+  } else if (field == "every") {
+    rules.every = count_from(value);
+  } else if (field == "patience") {
+    rules.patience = count_from(value);
+  } else if (field == "min_delta") {
+    rules.min_delta = value.number_or(-1);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void set(ExperimentConfig& config, const std::string& field, const Value& value) {
   SearcherConfig& searcher = config.searcher;
   if (field == "max_length") {
@@ -59,7 +94,7 @@ void set(ExperimentConfig& config, const std::string& field, const Value& value)
     searcher.smaller_is_better = value == Value(true);
   } else if (field == "seed") {
     config.experiment_seed = count_from(value);
-  } else {
+  } else if (!set_rule(searcher.stopping, field, value)) {
     throw std::runtime_error("no such field: " + field);
   }
 }

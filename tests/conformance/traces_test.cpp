@@ -39,6 +39,11 @@ std::string text_of(const Reason& reason) {
   if (reason.cutoff) {
     text += " cutoff " + engine::python_float(*reason.cutoff);
   }
+  if (reason.why == Reason::Why::worse_than_others || reason.why == Reason::Why::no_improvement) {
+    text += " at " + std::to_string(engine::count(reason.at.value_or(Units{})));
+    text += reason.value ? " value " + engine::python_float(*reason.value) : "";
+    text += " detail " + reason.detail;
+  }
   return text;
 }
 
@@ -115,6 +120,9 @@ class Traces : public testing::TestWithParam<Case> {
     if (question == "report") {
       return report(trial_of(line), metric_from(line.words.at(2)));
     }
+    if (question == "step") {
+      return measure(trial_of(line), Units{std::stoull(line.words.at(2))}, metric_from(line.words.at(3)));
+    }
     return "nobody knows what " + question + " is";
   }
 
@@ -147,6 +155,18 @@ class Traces : public testing::TestWithParam<Case> {
       return finished->problem ? "finished with a problem" : "finished";
     }
     return "nothing";
+  }
+
+  /// Before its length.
+  std::string measure(TrialNumber trial, Units step, double metric) {
+    const auto score = engine::Score::from_metric(metric, config_.searcher.goal());
+    searcher_->on_event(engine::TrialReported{trial, step, score});
+    const std::optional<Reason> stop = searcher_->early_stop(trial);
+    if (!stop) {
+      return "train on";
+    }
+    searcher_->on_event(engine::TrialWasClosed{trial});
+    return "stop " + text_of(*stop);
   }
 
   std::string report(TrialNumber trial, double metric) {

@@ -14,7 +14,8 @@ namespace hpsearch::contract {
   return std::string(engine::name_of(reason.why)) + " bracket " + shown(reason.bracket) + " rung " +
          shown(reason.rung) + " rank " + shown(reason.rank) + " size " + shown(reason.size) + " keep " +
          shown(reason.keep) + " cutoff " + (reason.cutoff ? engine::python_float(*reason.cutoff) : "-") +
-         ' ' + reason.detail +
+         (reason.value ? " value " + engine::python_float(*reason.value) : std::string()) + ' ' +
+         reason.detail +
          (reason.expected ? " expected " + engine::python_float(reason.expected->mean) + " ± " +
                                 engine::python_float(reason.expected->deviation)
                           : std::string());

@@ -18,7 +18,7 @@ namespace hpsearch::contract {
 struct RecordedAnswers {
   engine::SearchEvent event;
   std::string next;
-  std::string verdict;  ///< Only after a TrialValidated.
+  std::string verdict;  ///< After a TrialValidated; after a TrialReported, why the trial stops.
   std::vector<engine::TrialNumber> closable;
   std::optional<engine::TrialNumber> waiting;  ///< A trial that waits, another one after each event.
   std::string standing;                        ///< The searcher's answers about that trial.
@@ -41,6 +41,10 @@ struct RecordedAnswers {
     EXPECT_EQ(text_of(searcher.next()), next);
     if (const auto* validated = std::get_if<engine::TrialValidated>(&event)) {
       EXPECT_EQ(text_of(searcher.verdict(validated->trial)), verdict);
+    }
+    if (const auto* reported = std::get_if<engine::TrialReported>(&event)) {
+      const std::optional<engine::Reason> stop = searcher.early_stop(reported->trial);
+      EXPECT_EQ(stop ? text_of(*stop) : "", verdict);
     }
     const std::span<const engine::TrialNumber> named = searcher.closable();
     EXPECT_EQ(std::vector<engine::TrialNumber>(named.begin(), named.end()), closable);

@@ -272,10 +272,32 @@ class Course {
     if (turn < upto + faults_.intermediate && from + 1 < to) {
       const engine::Units step{from + 1 + chance_.below(to - from - 1)};
       at(number).final_length = step;
-      tell(engine::TrialReported{number, step, drawn_score(faults_, goal(), chance_)});
+      report(engine::TrialReported{number, step, drawn_score(faults_, goal(), chance_)});
       return;
     }
     validate(number);
+  }
+
+  /// Before its length, where a rule may stop it.
+  void report(const engine::TrialReported& event) {
+    on_event(event);
+    const std::optional<engine::Reason> stop = searcher_->early_stop(event.trial);
+    note(event, stop && keeps_log ? text_of(*stop) : std::string());
+    if (!stop) {
+      return;
+    }
+    using Why = engine::Reason::Why;
+    EXPECT_TRUE(config_.searcher.stopping.stops_trials()) << text_of(*stop);
+    EXPECT_FALSE(at(event.trial).repeat) << text_of(*stop);
+    EXPECT_TRUE(stop->why == Why::worse_than_others || stop->why == Why::no_improvement) << text_of(*stop);
+    if (stop->why == Why::worse_than_others) {
+      EXPECT_GE(*stop->rank, *stop->keep) << text_of(*stop);
+      EXPECT_LT(*stop->rank, *stop->size) << text_of(*stop);
+      EXPECT_GT(*stop->size, config_.searcher.stopping.least_trials) << text_of(*stop);
+    }
+    at(event.trial).state = State::ended;
+    leave_slot(event.trial);
+    tell(engine::TrialWasClosed{event.trial});
   }
 
   void validate(engine::TrialNumber number) {

@@ -283,10 +283,17 @@ Reason expected_reason(Reason::Why why) {
   return reason;
 }
 
-/// A reason with all fields set.
-Reason whole_reason(Reason::Why why) {
+/// A reason before it had the trial's own metric.
+Reason reason_at_a_length(Reason::Why why) {
   Reason reason = expected_reason(why);
   reason.at = Units{27};
+  return reason;
+}
+
+/// A reason with all fields set.
+Reason whole_reason(Reason::Why why) {
+  Reason reason = reason_at_a_length(why);
+  reason.value = -0.75;
   return reason;
 }
 
@@ -649,20 +656,28 @@ const std::vector<Example<EventBody>>& example_events() {
        TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
                     expected_reason(Reason::Why::model_choice)},
        false},
-      {"trial_created_at_a_length", TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
-                                                 whole_reason(Reason::Why::model_choice)}},
+      {"trial_created_at_a_length",
+       TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
+                    reason_at_a_length(Reason::Why::model_choice)},
+       false},
+      {"trial_created_with_a_value", TrialCreated{experiment, trial, TrialId{1'234}, hparams(), Units{9},
+                                                  whole_reason(Reason::Why::model_choice)}},
       {"trial_promoted",
        TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}, false},
       {"trial_promoted_as_expected",
        TrialPromoted{experiment, trial, Units{81}, true, expected_reason(Reason::Why::promoted)}, false},
       {"trial_promoted_at_a_length",
+       TrialPromoted{experiment, trial, Units{81}, true, reason_at_a_length(Reason::Why::promoted)}, false},
+      {"trial_promoted_with_a_value",
        TrialPromoted{experiment, trial, Units{81}, true, whole_reason(Reason::Why::promoted)}},
       {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}, false},
       {"length_reached_ended", LengthReached{experiment, trial, Units{27}, Units{10}, 0.9375, true}},
       {"trial_paused", TrialPaused{experiment, trial, rung_reason(Reason::Why::waits_at_rung)}, false},
       {"trial_paused_as_expected",
        TrialPaused{experiment, trial, expected_reason(Reason::Why::waits_at_rung)}, false},
-      {"trial_paused_at_a_length", TrialPaused{experiment, trial, whole_reason(Reason::Why::waits_at_rung)}},
+      {"trial_paused_at_a_length",
+       TrialPaused{experiment, trial, reason_at_a_length(Reason::Why::waits_at_rung)}, false},
+      {"trial_paused_with_a_value", TrialPaused{experiment, trial, whole_reason(Reason::Why::waits_at_rung)}},
       {"trial_queued", TrialQueued{experiment, trial}, false},
       {"trial_exited_early",
        TrialExitedEarly{experiment, trial, ExitReason::errored, "exit code 1, five times"}, false},
@@ -675,7 +690,9 @@ const std::vector<Example<EventBody>>& example_events() {
       {"trial_ended_as_expected",
        TrialEnded{experiment, trial, TrialState::stopped, expected_reason(Reason::Why::rung_closed)}, false},
       {"trial_ended_at_a_length",
-       TrialEnded{experiment, trial, TrialState::stopped, whole_reason(Reason::Why::rung_closed)}},
+       TrialEnded{experiment, trial, TrialState::stopped, reason_at_a_length(Reason::Why::rung_closed)}, false},
+      {"trial_ended_with_a_value",
+       TrialEnded{experiment, trial, TrialState::stopped, whole_reason(Reason::Why::worse_than_others)}},
       {"lease_granted",
        LeaseGranted{
            experiment, trial, AttemptNumber{2}, WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}},

@@ -235,6 +235,37 @@ using SampledHalvingStopOnce = Sampled<AsyncHalvingStopOnceUnderContract>;
 using SampledAdaptiveAsha = Sampled<AdaptiveAshaUnderContract>;
 using SampledAdaptiveAshaStopOnce = Sampled<AdaptiveAshaStopOnceUnderContract>;
 
+/// The same searcher with rules that stop trials, others for each seed.
+template <class Fixture>
+struct Ruled : Fixture {
+  static void settle(ExperimentConfig& config) {
+    if constexpr (requires { Fixture::settle(config); }) {
+      Fixture::settle(config);
+    }
+    const std::uint64_t seed = config.experiment_seed;
+    engine::StoppingConfig& rules = config.searcher.stopping;
+    rules.rule = static_cast<engine::StoppingRule>(seed % 3);
+    rules.percentile = 1 + seed % 99;
+    rules.least_trials = 1 + seed % 4;
+    if (seed % 2 == 0) {
+      rules.after = 1 + seed % 5;
+      rules.every = 2 + seed % 7;  // At most 100 comparisons.
+    }
+    if (seed % 5 < 3) {
+      rules.patience = 1 + seed % 6;
+      rules.min_delta = 0.1 * static_cast<double>(seed % 2);
+    }
+  }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = Fixture::config(draw);
+    config.experiment_seed = draw.below(1000);
+    settle(config);
+    return config;
+  }
+};
+using RuledRandom = Ruled<RandomUnderContract>;
+using RuledGrid = Ruled<GridUnderContract>;
+
 /// The same searcher with repeats of its finalists.
 template <class Fixture>
 struct Repeated : Fixture {
@@ -260,6 +291,7 @@ using RepeatedGrid = Repeated<GridUnderContract>;
 using RepeatedHalving = Repeated<AsyncHalvingUnderContract>;
 using RepeatedAdaptiveAshaStopOnce = Repeated<AdaptiveAshaStopOnceUnderContract>;
 using RepeatedSampled = Repeated<SampledAdaptiveAsha>;
+using RepeatedRuled = Repeated<RuledRandom>;
 
 template <class Fixture>
 struct LateHalving : Fixture {
@@ -287,6 +319,9 @@ HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedGrid, RepeatedGrid);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedHalving, RepeatedHalving);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedAdaptiveAshaStopOnce, RepeatedAdaptiveAshaStopOnce);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedSampled, RepeatedSampled);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RuledRandom, RuledRandom);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RuledGrid, RuledGrid);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(RepeatedRuled, RepeatedRuled);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStart, LateStart);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartOnce, LateStartOnce);
 HPSEARCH_SEARCHER_UNDER_CONTRACT(LateStartInBrackets, LateStartInBrackets);

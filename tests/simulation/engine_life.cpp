@@ -27,7 +27,7 @@ EngineLife::EngineLife(std::uint64_t seed) : EngineLife(seed, engine::Engine(sea
 }
 
 EngineLife::EngineLife(std::uint64_t seed, engine::Engine engine)
-    : draw_(seed, TrialNumber(0), "life"), engine_(std::move(engine)) {
+    : draw_(seed, TrialNumber(0), "life"), rules_(seed, TrialNumber(0), "rules"), engine_(std::move(engine)) {
   now_ = std::max(now_, engine_.last_instant());
 }
 
@@ -74,6 +74,7 @@ Value EngineLife::some_config() {
     searcher["repeats"] = 2;
     searcher["finalists"] = 2;
   }
+  take_some_rules(searcher, rules_);
   if (name != "grid" && name != "single") {
     take_some_space(config, draw_);
   }

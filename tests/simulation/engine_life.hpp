@@ -48,6 +48,7 @@ class EngineLife {
   [[nodiscard]] std::vector<engine::HeldAttempt> held_by(engine::WorkerId worker);
 
   engine::Draw draw_;
+  engine::Draw rules_;  // Another stream, so that it changes no other choice.
   engine::Engine engine_;
   engine::Instant now_ = engine::Instant::from_micros(1'000'000);
   std::vector<engine::Event> log_;

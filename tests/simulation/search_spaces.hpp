@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "hpsearch/engine/base/draw.hpp"
@@ -32,6 +34,33 @@ inline void take_conditional_space(engine::Value::Map& config) {
       {"batch", Value::Map{{"type", "categorical"}, {"vals", Value::List{16, 32, 64}}, {"ordered", true}}},
       {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 3}, {"step", 2}}}};
   config["where"] = "layers * batch <= 100";
+}
+
+/// Rules that stop trials of a search of 9 epochs, sometimes.
+inline void take_some_rules(engine::Value::Map& searcher, engine::Draw& draw) {
+  using engine::Value;
+  const auto number = [&draw](std::uint64_t least, std::uint64_t more) {
+    return static_cast<std::int64_t>(least + draw.below(more));
+  };
+  if (draw.below(3) == 0) {
+    searcher["stop_diverged"] = true;
+  }
+  const std::string name = *searcher["name"].as_text();
+  if ((name != "random" && name != "grid" && name != "single") || draw.below(2) == 0) {
+    return;
+  }
+  const char* const rules[] = {"none", "median", "percentile"};
+  Value::Map stopping{{"rule", rules[draw.below(3)]}, {"least_trials", number(1, 3)}};
+  if (draw.below(2) == 0) {
+    stopping["percentile"] = number(1, 99);
+    stopping["after"] = number(1, 5);
+    stopping["every"] = number(1, 4);
+  }
+  if (draw.below(2) == 0) {
+    stopping["patience"] = number(1, 6);
+    stopping["min_delta"] = 0.1;
+  }
+  searcher["stopping"] = std::move(stopping);
 }
 
 /// The space of a search: as it is, or one with conditions.

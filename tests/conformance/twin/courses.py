@@ -18,6 +18,22 @@ class Chance:
         return choices[self.below(len(choices))]
 
 
+def rules_text(chance):
+    """Rules that stop trials; the lengths are those of max_length above 6."""
+    words = [f'rule="{chance.of("none", "median", "percentile", "percentile")}"']
+    words.append(f"least_trials={1 + chance.below(4)}")
+    if chance.below(2) == 0:
+        words.append(f"after={1 + chance.below(6)}")
+    if chance.below(2) == 0:
+        words.append(f"every={10 + chance.below(10)}")
+    if chance.below(2) == 0:
+        words.append(f"percentile={1 + chance.below(99)}")
+    if chance.below(2) == 0:
+        words.append(f"patience={1 + chance.below(9)}")
+        words.append(f"min_delta={chance.of(0, 0.125, 1)}")
+    return " ".join(words)
+
+
 def settings_text(chance, name, stop_once):
     words = [f"search {name}", f"max_length={chance.of(1, 7, 16, 27, 81, 100, 1000)}"]
     if name != "single":
@@ -36,11 +52,13 @@ def settings_text(chance, name, stop_once):
 
 
 class Course:
-    def __init__(self, chance, name, stop_once):
+    def __init__(self, chance, name, stop_once, has_rules):
         self.chance = chance
+        self.has_rules = has_rules
+        self.trained = {}  # trial -> the step of its last report
         self.lines = []
         self.case = tables.Case()
-        settings = settings_text(chance, name, stop_once)
+        settings = settings_text(chance, name, stop_once) + (" " + rules_text(chance) if has_rules else "")
         self.tell(settings)
         self.slots = 1 + chance.below(6)
         for word in settings.split():
@@ -86,6 +104,13 @@ class Course:
                 return
             del self.running[trial]
             self.tell(f"exit {trial} {chance.of('errored', 'user_canceled', 'user_stopped', 'invalid_hp')}")
+        elif self.has_rules and self.running[trial] > 1 and chance.below(5) != 0:
+            before = self.trained.get(trial, 0)
+            room = self.running[trial] - 1 - before
+            step = before + 1 + chance.below(max(room // 4, 1)) if room > 0 else before
+            self.trained[trial] = step
+            if self.ask(f"step {trial} {step} {self.metric()}").startswith("stop"):
+                del self.running[trial]
         elif self.running[trial] > 1 and chance.below(8) == 0:
             self.tell(f"step {trial} {1 + chance.below(self.running[trial] - 1)}")
         else:
@@ -111,12 +136,14 @@ class Course:
 
 def files():
     """(name, text) of every table the twin makes up by itself."""
-    kinds = [("random", False, 6), ("async_halving", False, 30), ("async_halving", True, 20),
-             ("adaptive_asha", False, 30), ("adaptive_asha", True, 15)]
-    for name, stop_once, count in kinds:
-        file = name + ("_stop_once" if stop_once else "")
-        text = [f"# Random courses of {name}{', stop_once' if stop_once else ''}, made by the twin."]
+    kinds = [("random", False, False, 6), ("random", False, True, 30), ("async_halving", False, False, 30),
+             ("async_halving", True, False, 20), ("adaptive_asha", False, False, 30),
+             ("adaptive_asha", True, False, 15)]
+    for name, stop_once, has_rules, count in kinds:
+        file = name + ("_stop_once" if stop_once else "") + ("_rules" if has_rules else "")
+        more = (", stop_once" if stop_once else "") + (" with rules that stop trials" if has_rules else "")
+        text = [f"# Random courses of {name}{more}, made by the twin."]
         for seed in range(1, count + 1):
             text += ["", f"case Seed{seed}"]
-            text += Course(Chance(f"{file} {seed}"), name, stop_once).play()
+            text += Course(Chance(f"{file} {seed}"), name, stop_once, has_rules).play()
         yield f"random_traces/{file}.txt", "\n".join(text) + "\n"

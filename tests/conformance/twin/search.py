@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import plans
+import rules
 import spaces
 
 WORST = math.inf
@@ -288,6 +289,7 @@ class Search:
             plan = plans.brackets(settings.get("mode", "standard"), settings.get("max_rungs", 5), divisor,
                                   max_length, trials, settings.get("bracket_rungs"))
             self.brackets = [halving(rung_lengths, divisor, n, self.sign) for rung_lengths, n in plan]
+        self.rules = rules.Rules(settings, self.sign)
         self.has_brackets = name == "adaptive_asha"
         self.shares = plans.shares(settings.get("max_concurrent_trials", 16), len(self.brackets))
         self.pulls = [0] * len(self.brackets)
@@ -350,6 +352,17 @@ class Search:
         bracket.stepped(number, step)
         bracket.note_progress()
 
+    def measure(self, trial, step, metric):
+        """A report before its length; if a rule stops the trial, told to the search, and its text."""
+        self.step(trial, step)
+        why = self.rules.measured(trial, step, metric)
+        if why is None:
+            return "train on"
+        _, bracket, number = self.of(trial)
+        bracket.closed(number)
+        bracket.note_progress()
+        return f"stop {why}"
+
     def report(self, trial, metric):
         """The verdict, told to the search, and its text."""
         index, bracket, number = self.of(trial)
@@ -370,6 +383,8 @@ class Search:
         bracket.exited(number, reason)
         bracket.note_progress()
         self.invalid += reason == "invalid_hp"
+        if reason == "invalid_hp":
+            self.rules.invalid.add(trial)
 
     def want(self, trials):
         """So many trials in all from now on; how brackets share them anew is beyond the twin."""

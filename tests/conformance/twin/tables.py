@@ -93,7 +93,7 @@ class Case:
             counts = plans.final_counts(plan, self.settings.get("divisor", 4))
             return " ".join(f"{length}:{count}" for length, count in counts.items())
         play = self.play()
-        if kind in ("next", "report"):
+        if kind in ("next", "report", "step"):
             self.expect_all_closed()
         if kind == "next":
             work = play.next()
@@ -101,6 +101,8 @@ class Case:
                 return work
             text, hparams = work
             return text + (" " + flat_text(hparams) if self.space else "")
+        if kind == "step":
+            return play.measure(int(words[1]), int(words[2]), float(words[3]))
         if kind == "report":
             return play.report(int(words[1]), float(words[2]))
         if kind == "close":

@@ -78,6 +78,29 @@ TEST(ChineseReasons, Details) {
   EXPECT_MESSAGE(in_chinese(reason));
 }
 
+TEST(ChineseReasons, RulesThatStopTrials) {
+  Reason compared;
+  compared.why = Why::worse_than_others;
+  compared.rank = 6;
+  compared.size = 9;
+  compared.keep = 4;
+  compared.cutoff = 0.31;
+  compared.value = 0.52;
+  compared.at = Units{5};
+  compared.detail = "50";
+  EXPECT_MESSAGE(in_chinese(compared));
+  compared.detail = "25";
+  EXPECT_MESSAGE(in_chinese(compared));
+  Reason impatient;
+  impatient.why = Why::no_improvement;
+  impatient.detail = "4";
+  impatient.at = Units{4};
+  EXPECT_MESSAGE(in_chinese(impatient));
+  impatient.value = 0.75;
+  impatient.cutoff = 0.625;
+  EXPECT_MESSAGE(in_chinese(impatient));
+}
+
 TEST(ChineseReasons, Draws) {
   Reason reason;
   reason.why = Why::near_trial;

@@ -92,6 +92,42 @@ TEST(ReasonText, HasThePredictionOfTheModel) {
       "earlier trial 4");
 }
 
+TEST(ReasonText, HasTheNumbersOfARuleThatStopsATrial) {
+  Reason reason;
+  reason.why = Why::worse_than_others;
+  EXPECT_EQ(describe(reason), "worse than others");
+  reason.rank = 6;
+  reason.size = 9;
+  reason.keep = 4;
+  reason.cutoff = 0.31;
+  reason.value = 0.52;
+  reason.detail = "50";
+  reason.at = engine::Units{5};
+  EXPECT_EQ(describe(reason, "epochs"),
+            "0.52 is worse than the median of 8 other trials; rank 7 of 9 at 5 epochs (keeps the best 4, "
+            "cut-off 0.31)");
+  reason.detail = "25";
+  reason.value.reset();
+  EXPECT_EQ(describe(reason, "epochs"),
+            "NaN is not among the best 25 % of 8 other trials; rank 7 of 9 at 5 epochs (keeps the best 4, "
+            "cut-off 0.31)");
+}
+
+TEST(ReasonText, SaysSinceWhenATrialDoesNotGetBetter) {
+  Reason reason;
+  reason.why = Why::no_improvement;
+  EXPECT_EQ(describe(reason), "no improvement");
+  reason.detail = "4";
+  reason.at = engine::Units{4};
+  EXPECT_EQ(describe(reason, "epochs"), "no number for 4 epochs since 4 epochs");
+  reason.value = 0.75;
+  reason.cutoff = 0.75;
+  EXPECT_EQ(describe(reason, "epochs"), "no improvement for 4 epochs since 0.75 at 4 epochs");
+  reason.cutoff = 0.625;
+  EXPECT_EQ(describe(reason, "epochs"),
+            "no improvement for 4 epochs since 0.75 at 4 epochs (needed better than 0.625)");
+}
+
 TEST(ReasonText, NamesDrawsWithoutTheModel) {
   Reason reason;
   reason.why = Why::before_model;

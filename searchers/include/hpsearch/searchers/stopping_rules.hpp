@@ -19,11 +19,11 @@ namespace hpsearch::searchers {
 ///
 /// At the lengths after, after + every, … below the full one, a trial's best result so far is compared with
 /// those that all others had there, whatever became of these since: with n of them, it goes on if fewer than
-/// ceil(n · percent / 100) are better. A trial whose report passes several of these lengths is compared at the
-/// last of them, and has no result at the others.
+/// ceil(n · percent / 100) are better. A trial whose report passes several of these lengths is compared at
+/// the last of them, and has no result at the others.
 ///
-/// A trial got better when a result is better than the last one that counts so by more than min_delta. Once it
-/// has trained `patience` without that, it stops. A result that is no number is no better.
+/// A trial got better when a result is better than the last one that counts so by more than min_delta. Once
+/// it has trained `patience` without that, it stops. A result that is no number is no better.
 ///
 /// A length is passed once: whatever a trial reports of it again, after a restart, changes nothing there.
 ///

@@ -36,6 +36,7 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       samplers_(seed, engine::TrialNumber(0), "samplers"),
       spaces_(seed, engine::TrialNumber(0), "spaces"),
       repeats_(seed, engine::TrialNumber(0), "repeats"),
+      rules_(seed, engine::TrialNumber(0), "rules"),
       quotas_(seed, engine::TrialNumber(0), "quotas") {
 }
 
@@ -86,6 +87,7 @@ Value Users::search() {
     searcher["repeats"] = static_cast<std::int64_t>(2 + repeats_.below(2));
     searcher["finalists"] = static_cast<std::int64_t>(1 + repeats_.below(2));
   }
+  take_some_rules(searcher, rules_);
   config["searcher"] = std::move(searcher);
   config["max_restarts"] = number(0, 4);
   if (patience_.below(2) == 0) {  // Longer than any step takes.

@@ -49,6 +49,7 @@ class Users {
   engine::Draw samplers_;  // And of how configurations are chosen.
   engine::Draw spaces_;    // And among which.
   engine::Draw repeats_;   // And of repeats of the best.
+  engine::Draw rules_;     // And of rules that stop trials.
   engine::Draw quotas_;    // And of quotas.
   std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
