@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -60,15 +62,30 @@ std::string on_one_line(std::string_view message) {
   return line;
 }
 
-std::string line_of(Level level, std::string_view message) {
+std::string json_line(Level level, const std::string& text, const About& about) {
+  engine::Value::Map line{{"ts", time_text()},
+                          {"level", name_of(level)},
+                          {"program", program_invocation_short_name},
+                          {"msg", proto::to_utf8(text)}};
+  const auto add = [&line](const char* name, std::optional<std::uint64_t> number) {
+    if (number) {
+      line[name] = static_cast<std::int64_t>(*number);
+    }
+  };
+  add("experiment", about.experiment);
+  add("trial", about.trial);
+  add("attempt", about.attempt);
+  if (!about.worker.empty()) {
+    line["worker"] = proto::to_utf8(on_one_line(about.worker));
+  }
+  return engine::compact_json(std::move(line)) + "\n";
+}
+
+std::string line_of(Level level, std::string_view message, const About& about) {
   const std::string text = on_one_line(message);
   switch (format.load(std::memory_order_relaxed)) {
     case Format::json:
-      return engine::compact_json(engine::Value::Map{{"ts", time_text()},
-                                                     {"level", name_of(level)},
-                                                     {"program", program_invocation_short_name},
-                                                     {"msg", proto::to_utf8(text)}}) +
-             "\n";
+      return json_line(level, text, about);
     case Format::journald:
       return std::string{'<', priorities.at(static_cast<std::size_t>(level)), '>'} + text + "\n";
     case Format::text:
@@ -79,8 +96,8 @@ std::string line_of(Level level, std::string_view message) {
 }
 
 /// One write per line: lines of several threads and processes do not mix.
-void write_line(Level level, std::string_view message) {
-  const std::string line = line_of(level, message);
+void write_line(Level level, std::string_view message, const About& about) {
+  const std::string line = line_of(level, message, about);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
@@ -90,18 +107,18 @@ void write_line(Level level, std::string_view message) {
 class Repeats {
  public:
   /// Whether the line is to be written; otherwise it is counted.
-  bool admit(Level level, std::string_view message) {
+  bool admit(Level level, std::string_view message, const About& about) {
     const std::scoped_lock lock(mutex_);
     const Clock::time_point now = Clock::now();
     write_ended(now, /*all=*/false);
     const auto found = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-      return seen.level == level && seen.message == message;
+      return seen.level == level && seen.message == message && seen.about == about;
     });
     if (found != seen_.end()) {
       return ++found->count <= written_each;
     }
     if (seen_.size() < most_messages) {
-      seen_.push_back({level, std::string(message), now, 1});
+      seen_.push_back({level, std::string(message), about, now, 1});
     }
     return true;
   }
@@ -119,6 +136,7 @@ class Repeats {
   struct Seen {
     Level level = Level::info;
     std::string message;
+    About about;
     Clock::time_point since;
     std::uint64_t count = 0;
   };
@@ -131,7 +149,8 @@ class Repeats {
       if (seen.count > written_each) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - seen.since).count();
         write_line(seen.level, seen.message + " (" + std::to_string(seen.count - written_each) +
-                                   " more times in " + std::to_string(seconds) + " s)");
+                                   " more times in " + std::to_string(seconds) + " s)",
+                   seen.about);
       }
       return true;
     });
@@ -181,14 +200,34 @@ bool set_log_format(std::string_view name) noexcept {
   return true;
 }
 
-void log(Level level, std::string_view message) noexcept {
+About about(engine::ExperimentId experiment) {
+  About about;
+  about.experiment = experiment.number();
+  return about;
+}
+
+About about(const engine::AttemptKey& key) {
+  About about;
+  about.experiment = key.experiment.number();
+  about.trial = key.trial.number();
+  about.attempt = key.attempt.number();
+  return about;
+}
+
+About about_worker(std::string name) {
+  About about;
+  about.worker = std::move(name);
+  return about;
+}
+
+void log(Level level, std::string_view message, const About& about) noexcept {
   if (level < lowest.load(std::memory_order_relaxed)) {
     return;
   }
   lines.at(static_cast<std::size_t>(level)).fetch_add(1, std::memory_order_relaxed);
   try {
-    if (repeats().admit(level, message)) {
-      write_line(level, message);
+    if (repeats().admit(level, message, about)) {
+      write_line(level, message, about);
     }
   } catch (...) {  // Out of memory: a log line is not worth an end.
   }

@@ -244,7 +244,8 @@ void WorkerLoop::remove_its_container(const EndedProgram& ended, const Next& nex
     return [key, next, removed] {
       if (!removed) {
         net::log(net::Level::warning,
-                 attempt_text(key) + " has left a container: " + removed.error().message);
+                 attempt_text(key) + " has left a container: " + removed.error().message,
+                 net::about(key));
       }
       next();
     };
@@ -264,9 +265,10 @@ void WorkerLoop::keep_its_files(const EndedProgram& ended, const Next& next) {
       if (!kept) {
         net::log(
             net::Level::warning,
-            attempt_text(key) + ": the files in its working directory are not kept: " + kept.error().message);
+            attempt_text(key) + ": the files in its working directory are not kept: " + kept.error().message,
+            net::about(key));
       } else if (!kept->empty()) {
-        net::log(net::Level::warning, attempt_text(key) + ": " + *kept);
+        net::log(net::Level::warning, attempt_text(key) + ": " + *kept, net::about(key));
       }
       file_delivery_.go_on();
       next();

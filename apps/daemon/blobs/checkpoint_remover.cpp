@@ -117,8 +117,10 @@ void CheckpointRemover::remove(const engine::DiscardCheckpoints& order) {
     const engine::Result<engine::Value> config =
         open_secrets_ ? open_secrets_(*effective) : engine::Result<engine::Value>(*effective);
     if (!config) {
-      net::log(net::Level::error, "checkpoints of experiment " + std::to_string(order.experiment.number()) +
-                                      " are not deleted: " + config.error().message);
+      net::log(net::Level::error,
+               "checkpoints of experiment " + std::to_string(order.experiment.number()) +
+                   " are not deleted: " + config.error().message,
+               net::about(order.experiment));
       return;
     }
     if (auto remote = jobs::remote_storage(*config)) {

@@ -387,13 +387,15 @@ void Runtime::expire(const engine::Silence& silence) {
         perform(engine::ExpireLeases{id, silence.heard, liveness_.patience().lost_after, silence.at_least}));
   }
   if (worker.attempts.size() < held) {
-    net::log(net::Level::warning, "worker \"" + worker.name + "\" is silent; " +
-                                      std::to_string(held - worker.attempts.size()) +
-                                      " of its attempts count as lost");
+    net::log(net::Level::warning,
+             "worker \"" + worker.name + "\" is silent; " + std::to_string(held - worker.attempts.size()) +
+                 " of its attempts count as lost",
+             net::about_worker(worker.name));
   }
   if (!worker.present) {
     if (was_present) {
-      net::log(net::Level::warning, "worker \"" + worker.name + "\" is lost: it was silent for too long");
+      net::log(net::Level::warning, "worker \"" + worker.name + "\" is lost: it was silent for too long",
+               net::about_worker(worker.name));
     }
     liveness_.forget(id);
   }

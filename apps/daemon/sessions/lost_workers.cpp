@@ -59,7 +59,8 @@ void LostWorkers::note(const engine::Event& event) {
     return;
   }
   const std::string name = runtime_.engine().forgotten_workers().at(forgotten->worker).name;
-  net::log(net::Level::info, "worker \"" + name + "\" was forgotten: " + forgotten->why);
+  net::log(net::Level::info, "worker \"" + name + "\" was forgotten: " + forgotten->why,
+           net::about_worker(name));
   runtime_.when_durable([report = settings_.forgotten, name] { report(name); });
 }
 

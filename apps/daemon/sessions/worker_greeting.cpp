@@ -163,7 +163,8 @@ void WorkerSessions::end_what_is_not_allowed() {
   for (const net::Peer& peer : denied) {
     const Session& session = sessions_.at(peer);
     net::log(net::Level::warning,
-             "worker \"" + name_of(session.worker) + "\" is disconnected: its key is not allowed any more");
+             "worker \"" + name_of(session.worker) + "\" is disconnected: its key is not allowed any more",
+             net::about_worker(name_of(session.worker)));
     // Sent as an answer to its HELLO: while it holds attempts it keeps retrying, in case the key was removed
     // by mistake.
     refuse(peer, Refusal::key, "the key " + session.key + " is not allowed any more",
@@ -300,7 +301,8 @@ void WorkerSessions::begin_session(const net::Peer& peer, const proto::Envelope&
       worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};
   net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
                                  std::to_string(hello.slots) + " " + hello.slot_kind + " slots, holding " +
-                                 std::to_string(hello.held.size()) + " attempts");
+                                 std::to_string(hello.held.size()) + " attempts",
+           net::about_worker(hello.name));
 }
 
 void WorkerSessions::refuse(const net::Peer& peer, Refusal kind, const std::string& why,

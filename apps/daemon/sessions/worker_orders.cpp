@@ -14,7 +14,7 @@ using engine::WorkerId;
 
 void WorkerSessions::end_unstarted(engine::WorkerId worker, const engine::AttemptKey& key,
                                    const std::string& why) {
-  net::log(net::Level::error, engine::label_of(key) + " cannot be started: " + why);
+  net::log(net::Level::error, engine::label_of(key) + " cannot be started: " + why, net::about(key));
   engine::ExitReport exit;
   exit.cause = engine::ExitReport::Cause::could_not_start;
   exit.message = why;
@@ -40,7 +40,8 @@ void WorkerSessions::carry_out(const engine::Order& order) {
                "worker \"" + name_of(welcome->worker) + "\" has " +
                    std::to_string(found->second.on_hold.size()) +
                    " attempts that are not in this store; they continue until you run hpsearch adopt "
-                   "or hpsearch disown");
+                   "or hpsearch disown",
+               net::about_worker(name_of(welcome->worker)));
     }
     const std::string http_key = settings_.new_http_key ? settings_.new_http_key() : "";
     if (const auto session = sessions_.find(found->second.peer); session != sessions_.end()) {
@@ -97,7 +98,8 @@ bool WorkerSessions::send(WorkerId worker, const proto::FromDaemon& message) {
     return true;
   }
   net::log(net::Level::warning,
-           "the connection to worker \"" + name_of(worker) + "\" was lost or accepts nothing");
+           "the connection to worker \"" + name_of(worker) + "\" was lost or accepts nothing",
+           net::about_worker(name_of(worker)));
   end_session(peer);
   return false;
 }

@@ -187,7 +187,8 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
   const auto report_refusal = [this, worker, &message](const engine::Result<Runtime::Outcome>& done) {
     if (!done) {
       net::log(net::Level::warning, std::string(proto::name_of(message)) + " of worker \"" + name_of(worker) +
-                                        "\" is refused: " + done.error().message);
+                                        "\" is refused: " + done.error().message,
+               net::about_worker(name_of(worker)));
     }
   };
   if (const auto* started = std::get_if<proto::Started>(&message)) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -51,6 +52,37 @@ TEST(Log, JsonLineIsAnObject) {
                        "\"net_test\",\"ts\":\"2"))
       << line;
   EXPECT_TRUE(line.ends_with("Z\"}\n")) << line;
+}
+
+TEST(Log, JsonLineHasFieldsForWhatItIsAbout) {
+  const Format json("json");
+  testing::internal::CaptureStderr();
+  log(Level::error, "it cannot be started",
+      about(engine::AttemptKey{engine::ExperimentId(3), engine::TrialNumber(0), engine::AttemptNumber(2),
+                               engine::LeaseId(7)}));
+  log(Level::info, "it is connected", about_worker("a\nb"));
+  log(Level::info, "its checkpoints are removed", about(engine::ExperimentId(4)));
+  const std::string lines = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(lines.starts_with("{\"attempt\":2,\"experiment\":3,\"level\":\"error\",")) << lines;
+  EXPECT_NE(lines.find("\"trial\":0,"), std::string::npos) << "the first trial has the number 0: " << lines;
+  EXPECT_NE(lines.find("\"worker\":\"a b\"}\n{\"experiment\":4,\"level\":\"info\","), std::string::npos)
+      << lines;
+}
+
+TEST(Log, TextLineIsItsMessageAlone) {
+  const Format journald("journald");
+  testing::internal::CaptureStderr();
+  log(Level::info, "worker \"w\" is connected", about_worker("w"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "<6>worker \"w\" is connected\n");
+}
+
+TEST(Log, EqualMessagesAboutOthersAreNotFolded) {
+  const Format json("json");
+  testing::internal::CaptureStderr();
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    log(Level::info, "the same words", about(engine::ExperimentId(i)));
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("\"experiment\":6"), std::string::npos);
 }
 
 TEST(Log, JournalGetsPriorities) {
