@@ -148,8 +148,9 @@ class Repeats {
       }
       if (seen.count > written_each) {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - seen.since).count();
-        write_line(seen.level, seen.message + " (" + std::to_string(seen.count - written_each) +
-                                   " more times in " + std::to_string(seconds) + " s)",
+        write_line(seen.level,
+                   seen.message + " (" + std::to_string(seen.count - written_each) + " more times in " +
+                       std::to_string(seconds) + " s)",
                    seen.about);
       }
       return true;

@@ -106,10 +106,11 @@ TEST(StoppingRules, RuleThatStopsNoTrialIsAWarning) {
   config.searcher.stopping = median(1);
   config.searcher.stopping.after = 10;
   config.searcher.stopping.patience = 10;
-  EXPECT_THAT(test::kind_of(config).preview(config).warnings,
-              ElementsAre("searcher.stopping.rule stops no trial: the first comparison, at 10 batches, is not "
-                          "before the full length",
-                          "searcher.stopping.patience stops no trial: it is not below max_length"));
+  EXPECT_THAT(
+      test::kind_of(config).preview(config).warnings,
+      ElementsAre("searcher.stopping.rule stops no trial: the first comparison, at 10 batches, is not "
+                  "before the full length",
+                  "searcher.stopping.patience stops no trial: it is not below max_length"));
 }
 
 TEST(StoppingRules, StoppedTrialCountsAndIsNotReplaced) {

@@ -243,8 +243,7 @@ void WorkerLoop::remove_its_container(const EndedProgram& ended, const Next& nex
     const Status removed = remove_container(*container, variables);
     return [key, next, removed] {
       if (!removed) {
-        net::log(net::Level::warning,
-                 attempt_text(key) + " has left a container: " + removed.error().message,
+        net::log(net::Level::warning, attempt_text(key) + " has left a container: " + removed.error().message,
                  net::about(key));
       }
       next();

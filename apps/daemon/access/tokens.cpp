@@ -220,8 +220,11 @@ Status Tokens::change(const std::function<Status(std::vector<TokenRecord>&)>& ho
     return changed;
   }
   const std::string text = proto::pretty_json(proto::encode_value(file)) + "\n";
-  const std::array parts{std::as_bytes(std::span(text))};
-  if (Status written = write_file_durably(kernel_files(), path_, parts); !written) {
+  const auto write_file = [&]() -> Status {
+    const std::array parts{std::as_bytes(std::span(text))};
+    return write_file_durably(kernel_files(), path_, parts);
+  };
+  if (Status written = keep_ ? keep_(text, write_file) : write_file(); !written) {
     return written;
   }
   const std::scoped_lock lock(reading_);

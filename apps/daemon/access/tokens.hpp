@@ -6,11 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/access/role.hpp"
 #include "daemon/access/scope.hpp"
 #include "daemon/access/token.hpp"
+#include "daemon/keys/shared_file.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/proto/encoding/spell.hpp"
@@ -97,6 +99,9 @@ class Tokens {
   /// Takes effect from the next request on. not_found: there is no such token.
   [[nodiscard]] engine::Status revoke(std::string_view id);
 
+  /// From now on changes are kept elsewhere as well. Call it before there are any.
+  void keep_as_well(KeepAsWell keep) { keep_ = std::move(keep); }
+
   /// The start of that day (UTC), as in TokenRecord::used.
   [[nodiscard]] static std::int64_t day_of(engine::Instant now) noexcept;
   void note_use(std::string_view id, engine::Instant now);
@@ -106,6 +111,7 @@ class Tokens {
   [[nodiscard]] engine::Status change(const std::function<engine::Status(std::vector<TokenRecord>&)>& how);
 
   std::string path_;
+  KeepAsWell keep_;             ///< Null: nowhere else.
   std::string problem_;         ///< Changed with changing_ only.
   std::mutex changing_;         ///< Serializes changes; taken before reading_.
   mutable std::mutex reading_;  ///< Held for memory accesses only.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/io/files/descriptor.hpp"
@@ -9,6 +11,11 @@
 namespace hpsearch::daemon {
 
 // Files of a state directory that a daemon and commands beside it both change.
+
+/// Makes a change of such a file: keeps the new content elsewhere, and then calls `write`, which writes the
+/// file. An error: the file is as it was.
+using KeepAsWell =
+    std::function<engine::Status(std::string_view content, const std::function<engine::Status()>& write)>;
 
 /// Differs between a file and the file that was there before.
 struct FileStamp {

@@ -171,8 +171,11 @@ Status WorkerKeys::write(const std::vector<WorkerKey>& all) const {
   for (const WorkerKey& one : all) {
     text += one.name + " " + one.key + "\n";
   }
-  const std::array parts{std::as_bytes(std::span(text))};
-  return write_file_durably(kernel_files(), path_, parts);
+  const auto write_file = [&]() -> Status {
+    const std::array parts{std::as_bytes(std::span(text))};
+    return write_file_durably(kernel_files(), path_, parts);
+  };
+  return keep_ ? keep_(text, write_file) : write_file();
 }
 
 }  // namespace hpsearch::daemon

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/keys/shared_file.hpp"
@@ -48,6 +49,9 @@ class WorkerKeys {
   /// not_found: there is none; otherwise as list().
   engine::Result<std::size_t> deny(const std::string& name_or_key);
 
+  /// From now on allow() and deny() keep the keys elsewhere as well. Call it before they are used.
+  void keep_as_well(KeepAsWell keep) { keep_ = std::move(keep); }
+
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -55,6 +59,7 @@ class WorkerKeys {
   engine::Status write(const std::vector<WorkerKey>& all) const;
 
   std::string path_;
+  KeepAsWell keep_;  ///< Null: nowhere else.
   std::mutex mutex_;
   FileStamp read_;
   std::string problem_;  ///< From the last try to read it; "" = none. Each problem is logged once.

@@ -112,6 +112,14 @@ std::vector<Option> state_options(Options& options) {
            "from ~/.pgpass or a service file of libpq",
        .usual = "events.db in --state-dir, in SQLite",
        .take = configuration::text_in(options.store)},
+      {.key = "state.store_key_file",
+       .flag = "--store-key-file",
+       .value = "FILE",
+       .meaning = "Keep keys, tokens and certificates in --store as well, sealed with this key file, which "
+                  "all daemons of the "
+                  "store have",
+       .take = configuration::text_in(options.store_key_file, check_file),
+       .needs = {"state.store"}},
       {.key = "state.standby",
        .flag = "--standby",
        .meaning = "Wait while another daemon has --store, and take it when that daemon ends or dies",

@@ -20,8 +20,9 @@ enum class Exit : int { ok = 0, failed = 1, usage = 2, not_found = 3, conflict =
 
 struct Options {
   std::string state_dir;
-  std::string store;        ///< Address of a PostgreSQL database; "" = events.db in the state directory.
-  std::string http_socket;  ///< "" = api.sock in the state directory.
+  std::string store;           ///< Address of a PostgreSQL database; "" = events.db in the state directory.
+  std::string store_key_file;  ///< Seals the keys in the database; "" = they stay in the state directory.
+  std::string http_socket;     ///< "" = api.sock in the state directory.
   std::vector<GroupRole> groups;  ///< Groups that may use http_socket, which must be set then.
   std::string http;               ///< "" = no TCP port for clients.
   std::string sign_in_file;       ///< Provider and roles of people; "" = only tokens let in over TCP.

@@ -12,6 +12,7 @@
 #include "daemon/access/sessions.hpp"
 #include "daemon/access/tokens.hpp"
 #include "daemon/alloc/allocator.hpp"
+#include "daemon/backup/stored_keys.hpp"
 #include "daemon/blobs/checkpoint_remover.hpp"
 #include "daemon/blobs/checkpoint_space.hpp"
 #include "daemon/blobs/contexts.hpp"
@@ -89,6 +90,14 @@ class DaemonProcess {
   /// Without the key of their secrets all waiting trials would fail: refuse to start instead.
   engine::Status read_secrets_key();
   [[nodiscard]] engine::Error without_key(engine::Error error) const;
+
+  // Keys in the database: stored_keys.cpp
+  /// Before the store is taken: a wrong key file changes nothing.
+  engine::Status open_stored_keys(const DatabaseUrl& url);
+  /// The files of keys become those of the database.
+  engine::Status fetch_keys();
+  /// From now on, changes of keys go to the database.
+  engine::Status store_keys();
 
   // Who may call: sign_on.cpp
   /// Reads the tokens and the sessions of browsers: callers over HTTP are checked against them.
@@ -170,6 +179,7 @@ class DaemonProcess {
   std::unique_ptr<EventStore> store_;
   SqliteStore* file_store_ = nullptr;               ///< The same, if it is in a file.
   std::optional<RelativePathStore> movable_store_;  ///< The store for everything except backups.
+  std::optional<StoredKeys> stored_keys_;           // Declared before those whose changes it keeps.
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
       worker_keys_;  // Declared before the sessions, whose port reads the keys on its own thread.

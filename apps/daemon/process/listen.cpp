@@ -33,7 +33,8 @@ Status DaemonProcess::listen() {
   for (const Step step :
        {&DaemonProcess::read_certificate, &DaemonProcess::read_tokens, &DaemonProcess::listen_for_workers,
         &DaemonProcess::open_backups, &DaemonProcess::open_kept_files, &DaemonProcess::open_audit,
-        &DaemonProcess::read_notified, &DaemonProcess::listen_for_clients, &DaemonProcess::begin}) {
+        &DaemonProcess::read_notified, &DaemonProcess::listen_for_clients, &DaemonProcess::store_keys,
+        &DaemonProcess::begin}) {
     if (Status done = (this->*step)(); !done) {
       return done;
     }

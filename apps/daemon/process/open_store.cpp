@@ -123,6 +123,9 @@ Status DaemonProcess::open_database() {
       .take_over = options_.take_over,
       .standby = options_.standby,
       .counts_for = Duration::micros(static_cast<std::int64_t>(options_.take_over_after_seconds * 1e6))};
+  if (auto keys = open_stored_keys(*url); !keys) {
+    return keys;
+  }
   std::string said;
   auto store = PostgresqlStore::open(*url, holder, [&](const std::string& why) {
     const bool is_new = std::exchange(said, why) != why;
@@ -148,7 +151,7 @@ Status DaemonProcess::open_database() {
   store_ = std::move(store).value();
   net::log(Level::info,
            "has the store " + url->text() + " as its start " + std::to_string(store_->daemon_epoch()));
-  return Done{};
+  return fetch_keys();
 }
 
 Status DaemonProcess::replay() {

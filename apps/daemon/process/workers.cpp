@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "daemon/blobs/checkpoint_root.hpp"
 #include "daemon/process/daemon_process.hpp"
@@ -109,19 +110,23 @@ void DaemonProcess::remove_keys_of(const std::string& name) {
       used.insert(sessions_->key_of(id));
     }
   }
-  const auto all = worker_keys_->list();
-  if (used.contains("") || !all) {
+  if (used.contains("")) {
     return;
   }
-  for (const WorkerKey& one : *all) {
-    if (one.name != name || used.contains(one.key)) {
-      continue;
+  // Beside the loop: keys may be kept in a database as well.
+  checks_.run([keys = &*worker_keys_, used = std::move(used), name]() -> net::Background::Afterwards {
+    const auto all = keys->list();
+    for (const WorkerKey& one : all ? *all : std::vector<WorkerKey>()) {
+      if (one.name != name || used.contains(one.key)) {
+        continue;
+      }
+      const auto removed = keys->deny(one.key);
+      net::log(removed ? Level::info : Level::warning,
+               removed ? "the key " + one.key + " of worker \"" + name + "\" is not allowed any more"
+                       : removed.error().message);
     }
-    const auto removed = worker_keys_->deny(one.key);
-    net::log(removed ? Level::info : Level::warning,
-             removed ? "the key " + one.key + " of worker \"" + name + "\" is not allowed any more"
-                     : removed.error().message);
-  }
+    return [] {};
+  });
 }
 
 Duration DaemonProcess::lost_after() const {

@@ -299,9 +299,9 @@ void WorkerSessions::begin_session(const net::Peer& peer, const proto::Envelope&
   counterpart.outbox.clear();
   sessions_[peer] = Session{
       worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};
-  net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
-                                 std::to_string(hello.slots) + " " + hello.slot_kind + " slots, holding " +
-                                 std::to_string(hello.held.size()) + " attempts",
+  net::log(net::Level::info,
+           "worker \"" + hello.name + "\" is connected with " + std::to_string(hello.slots) + " " +
+               hello.slot_kind + " slots, holding " + std::to_string(hello.held.size()) + " attempts",
            net::about_worker(hello.name));
 }
 

@@ -186,8 +186,9 @@ bool WorkerSessions::has_room_for(const proto::Reports& reports) const {
 void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::FromWorker& message) {
   const auto report_refusal = [this, worker, &message](const engine::Result<Runtime::Outcome>& done) {
     if (!done) {
-      net::log(net::Level::warning, std::string(proto::name_of(message)) + " of worker \"" + name_of(worker) +
-                                        "\" is refused: " + done.error().message,
+      net::log(net::Level::warning,
+               std::string(proto::name_of(message)) + " of worker \"" + name_of(worker) +
+                   "\" is refused: " + done.error().message,
                net::about_worker(name_of(worker)));
     }
   };

@@ -17,8 +17,7 @@ Value ruled_config(int max_trials, int concurrent, Value::Map stopping) {
 }
 
 Value median_of_two() {
-  return ruled_config(
-      4, 3, Value::Map{{"rule", "median"}, {"least_trials", 2}, {"after", 3}, {"every", 3}});
+  return ruled_config(4, 3, Value::Map{{"rule", "median"}, {"least_trials", 2}, {"after", 3}, {"every", 3}});
 }
 
 TEST(EarlyStop, TrialBelowTheMedianEndsAtItsReport) {
@@ -109,8 +108,8 @@ TEST(EarlyStop, StoppingExperimentAsksForNoRule) {
 TEST(EarlyStop, DivergingTrialEndsAtOnce) {
   TestCluster cluster;
   cluster.join("a", 1);
-  const ExperimentId id = cluster.create(test_config(
-      Value::Map{{"name", "random"}, {"max_trials", 2}, {"max_concurrent_trials", 1}, {"stop_diverged", true}}));
+  const ExperimentId id = cluster.create(test_config(Value::Map{
+      {"name", "random"}, {"max_trials", 2}, {"max_concurrent_trials", 1}, {"stop_diverged", true}}));
   const AttemptKey key = cluster.live(id, 0);
   cluster.report(key, 1, 0.5);
   cluster.report(key, 2, not_a_number);

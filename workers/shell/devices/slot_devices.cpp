@@ -57,8 +57,7 @@ void SlotDevices::look_for_strangers(const AttemptKey& key) {
   watch_->ask([this, key](const DeviceReport& report) {
     take(report);
     if (const std::string strangers = use_.strangers(key, report); !strangers.empty()) {
-      net::log(net::Level::warning,
-               attempt_text(key) + " does not have its devices for itself: " + strangers,
+      net::log(net::Level::warning, attempt_text(key) + " does not have its devices for itself: " + strangers,
                net::about(key));
     }
   });
@@ -88,8 +87,7 @@ void SlotDevices::look_for(const AttemptKey& key) {
     const std::vector<pid_t> left = use_.of(key, report);
     if (left.empty()) {
       const std::string memory = report.problem.empty() ? use_.memory(key, report) : report.problem;
-      net::log(net::Level::info, attempt_text(key) + " has left its devices: " + memory,
-               net::about(key));
+      net::log(net::Level::info, attempt_text(key) + " has left its devices: " + memory, net::about(key));
       free(key);
     } else if (loop_.now() < waiting.until) {
       waiting.next_look = loop_.after(look_again_after, [this, key] { look_for(key); });

@@ -115,8 +115,9 @@ void remove_condemned_checkpoints(const DaemonAccess& daemon, std::uint64_t stor
     if (gone.empty()) {
       continue;
     }
-    net::log(net::Level::info, "removed " + std::to_string(gone.size()) + " checkpoints of experiment " +
-                                   std::to_string(experiment.number()) + " as their user",
+    net::log(net::Level::info,
+             "removed " + std::to_string(gone.size()) + " checkpoints of experiment " +
+                 std::to_string(experiment.number()) + " as their user",
              net::about(experiment));
     static_cast<void>(asked(daemon, "POST", "/api/v1/checkpoints/removed",
                             engine::compact_json(Value::Map{

@@ -56,6 +56,14 @@ struct EndConnection {
   void operator()(pg_conn* connection) const noexcept;
 };
 
+/// Settings of a connection: a commit that was answered is not lost with the memory of the database's
+/// machine.
+inline constexpr const char* durable_commits =
+    "SELECT set_config('default_transaction_isolation', 'read committed', false), "
+    "set_config('statement_timeout', '0', false), "
+    "set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' "
+    "ELSE current_setting('synchronous_commit') END, false)";
+
 /// A connection to a database, made when the first statement needs it, and made again when it was lost.
 ///
 /// Threads: one at a time.

@@ -15,7 +15,7 @@ using engine::Result;
 using engine::Status;
 
 // Changes whenever a table or the bytes in it change.
-constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t format_version = 2;
 
 // The one row of hpsearch_store is written by every commit, so its old versions need room beside it.
 constexpr const char* tables = R"sql(
@@ -53,6 +53,10 @@ constexpr const char* tables = R"sql(
     at         bigint NOT NULL,
     metrics    bytea NOT NULL,
     PRIMARY KEY (experiment, trial, attempt, seq)
+  );
+  CREATE TABLE IF NOT EXISTS hpsearch_keys (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    sealed   bytea NOT NULL
   );
 )sql";
 

@@ -29,13 +29,6 @@ constexpr std::uint64_t most_reports_per_read = 10'000;
 // A session's number has 32 bits for the daemon's starts.
 constexpr const char* most_epochs = "4294967295";
 
-// A commit that was answered must not be lost with the memory of the database's machine.
-constexpr const char* settings =
-    "SELECT set_config('default_transaction_isolation', 'read committed', false), "
-    "set_config('statement_timeout', '0', false), "
-    "set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' "
-    "ELSE current_setting('synchronous_commit') END, false)";
-
 constexpr const char* group_columns =
     "SELECT first, last - first + 1, epoch, events FROM hpsearch_event_group ";
 
@@ -50,7 +43,7 @@ engine::Instant instant_at(const Rows& rows, int row, int column) {
 }  // namespace
 
 struct PostgresqlStore::Impl : WrittenLog {
-  explicit Impl(const DatabaseUrl& url) : connection(url, settings) {}
+  explicit Impl(const DatabaseUrl& url) : connection(url, durable_commits) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {

@@ -315,7 +315,7 @@ TEST_F(PostgresqlStoreTest, OtherFormatIsRefusedAndStaysAsItIs) {
   const auto refused = try_to_open("here");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::version_mismatch);
-  EXPECT_THAT(refused.error().message, HasSubstr("has store format 99; this release reads format 1"));
+  EXPECT_THAT(refused.error().message, HasSubstr("has store format 99; this release reads format 2"));
 }
 
 TEST_F(PostgresqlStoreTest, MissingDatabaseAndServerAreNamed) {

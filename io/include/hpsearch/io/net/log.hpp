@@ -20,7 +20,8 @@ bool set_log_level(std::string_view name) noexcept;
 /// How lines are written; false for another word.
 ///
 ///   text      "2026-11-30T19:40:00.123Z info hpsearchd: MESSAGE"
-///   json      {"level":"info","msg":"MESSAGE","program":"hpsearchd","ts":"2026-11-30T19:40:00.123Z"}, and the
+///   json      {"level":"info","msg":"MESSAGE","program":"hpsearchd","ts":"2026-11-30T19:40:00.123Z"}, and
+///   the
 ///            fields of `about`
 ///   journald  "<6>MESSAGE": systemd's journal reads the priority and knows the time and the program itself
 ///   ""        journald if that journal reads the standard error (JOURNAL_STREAM), else text
