@@ -207,14 +207,6 @@ About about(engine::ExperimentId experiment) {
   return about;
 }
 
-About about(const engine::AttemptKey& key) {
-  About about;
-  about.experiment = key.experiment.number();
-  about.trial = key.trial.number();
-  about.attempt = key.attempt.number();
-  return about;
-}
-
 About about_worker(std::string name) {
   About about;
   about.worker = std::move(name);

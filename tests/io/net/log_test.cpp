@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "hpsearch/engine/experiment/attempt.hpp"
+
 namespace hpsearch::net {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "hpsearch/engine/base/id.hpp"
-#include "hpsearch/engine/experiment/attempt.hpp"
 
 namespace hpsearch::net {
 
@@ -38,7 +37,11 @@ struct About {
 };
 
 [[nodiscard]] About about(engine::ExperimentId experiment);
-[[nodiscard]] About about(const engine::AttemptKey& key);
+/// An attempt by its key: this folder does not see the engine's type.
+template <class AttemptKey>
+[[nodiscard]] About about(const AttemptKey& key) {
+  return {key.experiment.number(), key.trial.number(), key.attempt.number(), {}};
+}
 [[nodiscard]] About about_worker(std::string name);
 
 /// One line on stderr. Safe from any thread.
