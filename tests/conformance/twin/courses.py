@@ -111,7 +111,7 @@ class Course:
             self.trained[trial] = step
             if self.ask(f"step {trial} {step} {self.metric()}").startswith("stop"):
                 del self.running[trial]
-        elif self.running[trial] > 1 and chance.below(8) == 0:
+        elif not self.has_rules and self.running[trial] > 1 and chance.below(8) == 0:
             self.tell(f"step {trial} {1 + chance.below(self.running[trial] - 1)}")
         else:
             answer = self.ask(f"report {trial} {self.metric()}").split()
