@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/store/files/blob_place.hpp"
 #include "daemon/store/files/file_sync.hpp"
 #include "daemon/store/files/file_system.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -106,9 +107,9 @@ bool is_context(std::string_view name) {
 }
 
 /// Paths of the files that are copied unchanged.
-std::vector<std::string> open_files_in(const std::string& directory) {
+std::vector<std::string> open_files_in(const std::string& directory, const std::string& blobs) {
   std::vector<std::string> paths;
-  for (const std::string& name : kernel_files().names_in(directory + "/contexts")) {
+  for (const std::string& name : kernel_files().names_in(blobs + "/contexts")) {
     if (is_context(name)) {
       paths.push_back(std::string(contexts_name) + name);
     }
@@ -131,12 +132,17 @@ Status check_context(const std::string& path, const std::string& directory, cons
   return Done{};
 }
 
-Result<std::map<std::string, std::string>> copy_files(const std::string& from, const std::string& to) {
+Result<std::map<std::string, std::string>> copy_files(const std::string& state, const std::string& to) {
+  const auto blobs = blobs_of(state);
+  if (!blobs) {
+    return blobs.error();
+  }
   std::map<std::string, std::string> digests;
   if (const auto made = kernel_files().make_directory(to + "/contexts"); !made) {
     return made.error();
   }
-  for (const std::string& path : open_files_in(from)) {
+  for (const std::string& path : open_files_in(state, *blobs)) {
+    const std::string& from = path.starts_with(contexts_name) ? *blobs : state;
     if (::access((to + "/" + path).c_str(), F_OK) == 0) {
       continue;
     }
@@ -164,7 +170,7 @@ Result<std::map<std::string, std::string>> copy_files(const std::string& from, c
 /// Removes only the parts of an unfinished backup.
 void remove_draft(const std::string& draft) noexcept {
   std::error_code ignored;
-  for (const std::string& path : open_files_in(draft)) {
+  for (const std::string& path : open_files_in(draft, draft)) {
     fs::remove(draft + "/" + path, ignored);
   }
   for (const char* name : {"/events.db", "/events.db.new", "/events.db.new-journal", "/events.db.new-wal",

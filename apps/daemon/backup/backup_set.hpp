@@ -58,9 +58,9 @@ class NewBackup {
   /// Where the copy of the store must be before finish().
   [[nodiscard]] std::string events() const { return draft_ + "/events.db"; }
 
-  /// Copies contexts, audit log and, sealed with `key` if there is one, the keys of the state directory;
-  /// reads all of it again; and gives the backup its name. unavailable: it cannot be read or written;
-  /// corrupt: a context doesn't match its digest, or a file reads differently from what was written.
+  /// Copies contexts (blobs_of()), audit log and, sealed with `key` if there is one, the keys of the state
+  /// directory; reads all of it again; and gives the backup its name. unavailable: it cannot be read or
+  /// written; corrupt: a context doesn't match its digest, or a file reads differently from what was written.
   engine::Status finish(const std::string& state_directory, const std::optional<BackupKey>& key,
                         engine::Lsn last_lsn, engine::Instant wall_clock);
 

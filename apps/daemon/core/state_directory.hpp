@@ -44,8 +44,6 @@ class StateDirectory {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
-  [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
-  [[nodiscard]] std::string kept() const { return path_ + "/kept"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
   [[nodiscard]] std::string http_socket() const { return sockets() + "/api.sock"; }
   [[nodiscard]] std::string workers_socket() const { return sockets() + "/workers.sock"; }

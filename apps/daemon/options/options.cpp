@@ -132,6 +132,13 @@ std::vector<Option> state_options(Options& options) {
        .usual = "15",
        .take = configuration::seconds_in(options.take_over_after_seconds, 5, 1e6),
        .needs = {"state.store"}},
+      {.key = "state.blobs",
+       .flag = "--blobs",
+       .value = "DIR",
+       .meaning = "Keep contexts, kept logs and kept files in this directory, which all daemons of the store "
+                  "share; created if it doesn't exist",
+       .usual = "contexts and kept in --state-dir",
+       .take = configuration::text_in(options.blobs)},
       {.key = "state.allow_network_filesystem",
        .flag = "--allow-network-filesystem",
        .meaning = "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test",

@@ -22,6 +22,7 @@ struct Options {
   std::string state_dir;
   std::string store;           ///< Address of a PostgreSQL database; "" = events.db in the state directory.
   std::string store_key_file;  ///< Seals the keys in the database; "" = they stay in the state directory.
+  std::string blobs;           ///< Directory of contexts, kept logs and files; "" = the state directory.
   std::string http_socket;     ///< "" = api.sock in the state directory.
   std::vector<GroupRole> groups;  ///< Groups that may use http_socket, which must be set then.
   std::string http;               ///< "" = no TCP port for clients.

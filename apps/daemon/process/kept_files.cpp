@@ -8,6 +8,7 @@
 
 #include "daemon/blobs/log_places.hpp"
 #include "daemon/process/daemon_process.hpp"
+#include "daemon/store/files/blob_place.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/io/files/replace_file.hpp"
 
@@ -22,8 +23,12 @@ constexpr std::chrono::minutes unused_contexts_looked_for_every{5};
 }  // namespace
 
 Status DaemonProcess::open_kept_files() {
+  const auto blobs = prepare_blobs(options_.blobs, directory_->path(), runtime_->cluster());
+  if (!blobs) {
+    return blobs.error();
+  }
   context_writer_.emplace(loop_, 1);
-  contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit,
+  contexts_.emplace(loop_, kernel_files(), *blobs + "/contexts", options_.context_limit,
                     [this](net::Background::Task task) { context_writer_->run(std::move(task)); });
   contexts_->keep_only(contexts_of_experiments());
   context_clock_ = loop_.every(unused_contexts_looked_for_every,
@@ -35,7 +40,7 @@ Status DaemonProcess::open_kept_files() {
            : engine::is_ended(record->state) ? std::optional(record->ended_at)
                                              : std::nullopt;
   };
-  kept_.emplace(loop_, directory_->kept(), kept_limits(), ended_at);
+  kept_.emplace(loop_, *blobs + "/kept", kept_limits(), ended_at);
   kept_->on_logs_removed([this](const std::vector<Retention::Trial>& trials) {
     if (retention_) {
       retention_->note_removed_logs(trials);
