@@ -38,3 +38,18 @@ capabilities: {drop: [ALL]}
 {{- with (index . 1).tolerations }}{{ $_ := set $found "tolerations" . }}{{ end }}
 {{- with $found }}{{ toYaml . }}{{ end }}
 {{- end }}
+
+{{/* Refuses values that the schema can't refuse with a reason. */}}
+{{- define "hpsearch.check" -}}
+{{- $postgresql := .Values.daemon.store.postgresql }}
+{{- $replicas := int .Values.daemon.replicas }}
+{{- if and (gt $replicas 1) (not $postgresql.url) }}
+{{- fail (printf "daemon.replicas is %d, but a store in a volume has one daemon: set daemon.store.postgresql.url, or daemon.replicas to 1" $replicas) }}
+{{- end }}
+{{- if and (gt $replicas 1) (not $postgresql.keySecret) }}
+{{- fail (printf "daemon.replicas is %d, but each daemon would have keys and tokens of its own: set daemon.store.postgresql.keySecret, or daemon.replicas to 1" $replicas) }}
+{{- end }}
+{{- if and (not $postgresql.url) (or $postgresql.passwordSecret $postgresql.keySecret) }}
+{{- fail "daemon.store.postgresql.passwordSecret and keySecret are for a store in PostgreSQL: set daemon.store.postgresql.url too, or neither" }}
+{{- end }}
+{{- end }}
