@@ -114,8 +114,10 @@ TEST(Options, HelpAndVersionExitWithZero) {
 const std::map<std::string, std::string> samples{
     {"state.directory", "/x"},
     {"state.store", "postgresql://me@db/hpsearch"},
+    {"state.store_key_file", "/proc/self/status"},
     {"state.standby", "true"},
     {"state.take_over_after", "20s"},
+    {"state.blobs", "/x/blobs"},
     {"state.allow_network_filesystem", "true"},
     {"state.take_over", "true"},
     {"state.forget_secrets", "true"},
