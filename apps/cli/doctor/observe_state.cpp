@@ -12,6 +12,7 @@
 #include "cli/client/state_directory.hpp"
 #include "cli/doctor/observe.hpp"
 #include "daemon/keys/worker_keys.hpp"
+#include "daemon/store/files/blob_place.hpp"
 #include "daemon/store/files/disk_space.hpp"
 #include "daemon/store/files/owner_record.hpp"
 #include "daemon/store/sqlite_schema.hpp"
@@ -167,9 +168,11 @@ std::optional<StateFacts> observe_state(const fs::path& given,
   facts.store_bytes = size_of(store);
   facts.store_log_bytes = size_of(directory / "events.db-wal");
   facts.store_age_days = age_in_days(store);
-  each_entry(directory / "contexts", [&facts](const fs::path&, const struct stat& info) {
-    facts.context_bytes += static_cast<std::uint64_t>(info.st_size);
-  });
+  const auto blobs = daemon::blobs_of(directory.string());
+  each_entry(fs::path(blobs ? *blobs : directory.string()) / "contexts",
+             [&facts](const fs::path&, const struct stat& info) {
+               facts.context_bytes += static_cast<std::uint64_t>(info.st_size);
+             });
   facts.certificate = certificate_in(directory);
   look_at_checkpoints(checkpoint_root ? fs::path(*checkpoint_root) : directory / "checkpoints", facts);
   const daemon::WorkerKeys keys(directory.string());

@@ -83,7 +83,8 @@ Status check_moved(const std::string& from, const std::string& to) {
 
 Status make_if_missing(const std::string& directory) {
   struct stat info {};
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+  // Looked at first: making one that exists fails otherwise where its parent can't be written.
+  if (::stat(directory.c_str(), &info) != 0 && ::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{Errc::unavailable, "--blobs: " + system_error("cannot make " + directory).message};
   }
   if (::stat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
