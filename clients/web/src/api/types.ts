@@ -1433,7 +1433,7 @@ export interface components {
             readonly at?: components["schemas"]["Count"];
             /** @description Number of the bracket, from 0. */
             readonly bracket?: number;
-            /** @description Metric of the last result that goes on. */
+            /** @description Metric of the last result that goes on; for no_improvement, the metric to beat. */
             readonly cutoff?: number;
             /** @description What else is known about it, as text. */
             readonly detail?: string;
@@ -1457,11 +1457,13 @@ export interface components {
             readonly spread?: number;
             /** @description The reason as a sentence; the other fields say it in numbers. */
             readonly text: string;
+            /** @description Metric of the trial that a rule compared. */
+            readonly value?: number;
             /**
              * @description Kind of the reason.
              * @enum {string}
              */
-            readonly why: "new_trial" | "replacement" | "given_point" | "near_trial" | "before_model" | "explored" | "model_choice" | "repeat" | "promoted" | "waits_at_rung" | "below_cutoff" | "rung_closed" | "max_length" | "early_exit" | "user" | "paused_itself" | "experiment_end";
+            readonly why: "new_trial" | "replacement" | "given_point" | "near_trial" | "before_model" | "explored" | "model_choice" | "repeat" | "promoted" | "waits_at_rung" | "below_cutoff" | "rung_closed" | "worse_than_others" | "no_improvement" | "max_length" | "early_exit" | "user" | "paused_itself" | "experiment_end";
         };
         /** @description A token that is revoked. */
         readonly RevokedToken: {
