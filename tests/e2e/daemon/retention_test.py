@@ -30,7 +30,7 @@ class Retention(harness.Case):
         harness.wait_for(lambda: self.removed(cluster, first), "the first experiment to be removed", cluster.daemon.said)
         sentence = rf"experiment {first} was removed on \d{{4}}-\d\d-\d\d by the retention of the daemon, which keeps experiments " \
                    "for 2 seconds after their end"
-        for command in (("show", first), ("explain", first), ("best", first), ("trials", first)):
+        for command in (("show", first), ("explain", first, 1), ("best", first), ("trials", first)):
             self.assertRegex(self.run_cli(*command, "--server", cluster.server, expect=3).stderr, sentence)
         self.assertEqual([one["id"] for one in cluster.experiments()], [starred])
         self.run_cli("best", starred, "--server", cluster.server)
