@@ -95,7 +95,10 @@ class Configuration(harness.Case):
         for process, words in ((cluster.daemon, "ready: clients "), (worker, "worker worker with 1 ")):
             lines = [json.loads(line) for line in process.log.read_text().splitlines()]
             self.assertTrue(any(line["msg"].startswith(words) for line in lines), lines)
-            self.assertEqual({tuple(line) for line in lines}, {("level", "msg", "program", "ts")})
+            about = {"experiment", "trial", "attempt", "worker"}
+            self.assertEqual({tuple(sorted(line.keys() - about)) for line in lines}, {("level", "msg", "program", "ts")})
+        named = [line for line in (json.loads(line) for line in cluster.daemon.log.read_text().splitlines()) if "worker" in line]
+        self.assertEqual({line["worker"] for line in named}, {"worker"})
 
     def test_hang_up_reads_repaired_tokens(self):
         cluster = harness.Cluster(self)
