@@ -352,6 +352,14 @@ class Cluster:
     def experiments(self):
         return self.all_of("/api/v1/experiments", "experiments")
 
+    def gauge(self, name):
+        """A number of GET /metrics without labels, None if it isn't there."""
+        connection = self.connection()
+        connection.request("GET", "/metrics")
+        lines = connection.getresponse().read().decode().splitlines()
+        connection.close()
+        return next((float(line.split()[1]) for line in lines if line.startswith(f"hpsearch_{name} ")), None)
+
     def metrics(self, experiment, trial):
         """All metrics reports of a trial."""
         return self.all_of(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics", "metrics")

@@ -137,14 +137,6 @@ class StoreTools(harness.Case):
         self.assertFalse((self.folder / "new").exists())
         self.assertIn(f"{backup}/{context} is missing", self.run_store("verify", backup, expect=74).stdout)
 
-    def backup_age(self, cluster):
-        """Seconds; None if the daemon knows of no backup."""
-        connection = cluster.connection()
-        connection.request("GET", "/metrics")
-        lines = connection.getresponse().read().decode().splitlines()
-        connection.close()
-        return next((float(line.split()[1]) for line in lines if line.startswith("hpsearch_backup_age_seconds ")), None)
-
     def test_a_failed_backup_leaves_nothing_and_does_not_count(self):
         cluster = self.live_a_little(1)
         for path in (cluster.state / "contexts").glob("*.tar"):
@@ -155,15 +147,15 @@ class StoreTools(harness.Case):
             self.assertIn("is damaged", done.stderr)
             self.assertEqual(list((cluster.state / "backups").iterdir()), [])
             self.assertEqual(list(self.folder.glob("backup*")), [])
-        self.assertIsNone(self.backup_age(cluster))
+        self.assertIsNone(cluster.gauge("backup_age_seconds"))
         for path in (cluster.state / "contexts").glob("*.tar"):
             path.unlink()
         self.run_store("backup", cluster.state, "--to", self.folder / "backup")
-        self.assertLess(self.backup_age(cluster), 600)
+        self.assertLess(cluster.gauge("backup_age_seconds"), 600)
         cluster.daemon.end(signal.SIGKILL)
         cluster.start_daemon()
         cluster.wait_until_up()
-        self.assertLess(self.backup_age(cluster), 600)
+        self.assertLess(cluster.gauge("backup_age_seconds"), 600)
 
     def test_a_backup_of_a_stopped_daemons_store_counts(self):
         cluster = self.live_a_little(1)
@@ -178,7 +170,7 @@ class StoreTools(harness.Case):
         self.assertFalse((self.folder / "backup" / "backups").exists())
         cluster.start_daemon()
         cluster.wait_until_up()
-        self.assertLess(self.backup_age(cluster), 600)
+        self.assertLess(cluster.gauge("backup_age_seconds"), 600)
 
     def test_a_restored_backup_lets_workers_and_clients_in(self):
         cluster = harness.Cluster(self)

@@ -25,13 +25,6 @@ class ScheduledBackups(harness.Case):
         """Names of whole backups, oldest first."""
         return sorted(path.parent.name for path in self.backups.glob("hpsearch-*Z/backup.json"))
 
-    def metric(self, cluster, name):
-        connection = cluster.connection()
-        connection.request("GET", "/metrics")
-        lines = connection.getresponse().read().decode().splitlines()
-        connection.close()
-        return next((float(line.split()[1]) for line in lines if line.startswith(f"hpsearch_{name} ")), None)
-
     def test_only_the_newest_stay_and_files_of_others_are_left_alone(self):
         self.backups.mkdir()
         foreign = [self.backups / "hpsearch-0123456789abcdef-20200101T000000Z", self.backups / "notes"]
@@ -43,21 +36,21 @@ class ScheduledBackups(harness.Case):
         first = [name for name in self.whole() if name != foreign[0].name]
         harness.wait_for(lambda: not set(first) & set(self.whole()), "both to be replaced by newer ones", lambda: str(self.whole()))
         self.assertTrue(all((path / "backup.json").exists() for path in foreign))
-        self.assertLess(self.metric(cluster, "backup_age_seconds"), 3600)
-        self.assertEqual(self.metric(cluster, "backup_failures_total"), 0)
+        self.assertLess(cluster.gauge("backup_age_seconds"), 3600)
+        self.assertEqual(cluster.gauge("backup_failures_total"), 0)
         self.assertEqual([path.name for path in (cluster.state / "backups").glob("*") if path.name == "last-good"], ["last-good"])
 
     def test_a_failure_is_counted_and_tried_again_and_removes_nothing(self):
         cluster = self.start_with_backups(every="1")
-        harness.wait_for(lambda: self.metric(cluster, "backup_failures_total") >= 2, "two failures without the directory")
+        harness.wait_for(lambda: cluster.gauge("backup_failures_total") >= 2, "two failures without the directory")
         self.assertIn(f"{self.backups} is not a directory", cluster.daemon.said())
         self.assertFalse(self.backups.exists())
         self.backups.mkdir()
         harness.wait_for(lambda: len(self.whole()) == 2, "two backups after the directory is there")
         damaged = cluster.state / "contexts" / f"{'0' * 64}.tar"
         damaged.write_bytes(b"damaged")
-        failed = self.metric(cluster, "backup_failures_total")
-        harness.wait_for(lambda: self.metric(cluster, "backup_failures_total") >= failed + 3, "failures with a damaged context")
+        failed = cluster.gauge("backup_failures_total")
+        harness.wait_for(lambda: cluster.gauge("backup_failures_total") >= failed + 3, "failures with a damaged context")
         self.assertEqual(len(self.whole()), 2)
         self.assertIn("is damaged", cluster.daemon.said())
 
@@ -82,7 +75,7 @@ class ScheduledBackups(harness.Case):
         cluster.start_daemon(*self.options)
         cluster.wait_until_up()
         # The daemon looks each second whether one is due; this is counted ten times a second.
-        harness.wait_for(lambda: self.metric(cluster, "event_loop_lag_seconds_count") >= 40, "the daemon to look several times")
+        harness.wait_for(lambda: cluster.gauge("event_loop_lag_seconds_count") >= 40, "the daemon to look several times")
         self.assertEqual(len(self.whole()), 1)
 
     def test_a_restored_one_has_the_searches_and_lets_clients_in(self):

@@ -39,20 +39,13 @@ class StoredBackups(harness.Case):
         names = s3_server.names_in(self.address, "backups")
         return [name.split("/")[1] for name in names if name.startswith("daily/hpsearch-") and name.endswith("/backup.json")]
 
-    def metric(self, cluster, name):
-        connection = cluster.connection()
-        connection.request("GET", "/metrics")
-        lines = connection.getresponse().read().decode().splitlines()
-        connection.close()
-        return next((float(line.split()[1]) for line in lines if line.startswith(f"hpsearch_{name} ")), None)
-
     def test_only_the_newest_stay_and_nothing_stays_on_this_machine(self):
         cluster = self.start_with_backups()
         harness.wait_for(lambda: len(self.whole()) == 2, "two backups", lambda: cluster.daemon.said())
         first = self.whole()
         harness.wait_for(lambda: not set(first) & set(self.whole()), "both to be replaced by newer ones", lambda: str(self.whole()))
-        self.assertLess(self.metric(cluster, "backup_age_seconds"), 3600)
-        self.assertEqual(self.metric(cluster, "backup_failures_total"), 0)
+        self.assertLess(cluster.gauge("backup_age_seconds"), 3600)
+        self.assertEqual(cluster.gauge("backup_failures_total"), 0)
         cluster.daemon.end(signal.SIGTERM)
         self.assertEqual([path.name for path in (cluster.state / "backups").iterdir() if path.name == "upload"], [])
         self.assertNotIn(KEYS["AWS_SECRET_ACCESS_KEY"], cluster.daemon.said())
@@ -62,8 +55,8 @@ class StoredBackups(harness.Case):
         harness.wait_for(self.whole, "a backup")
         self.server.kill()
         self.server.wait()
-        failed = self.metric(cluster, "backup_failures_total")
-        harness.wait_for(lambda: self.metric(cluster, "backup_failures_total") >= failed + 2, "two failures")
+        failed = cluster.gauge("backup_failures_total")
+        harness.wait_for(lambda: cluster.gauge("backup_failures_total") >= failed + 2, "two failures")
         self.assertIn("no backup was made: cannot", cluster.daemon.said())
         s3_server.start(self, SERVER, "backups", int(self.address.rsplit(":", 1)[1]))
         harness.wait_for(self.whole, "a backup in the store that is back", lambda: cluster.daemon.said())
@@ -71,13 +64,13 @@ class StoredBackups(harness.Case):
     def test_a_restart_reads_the_age_of_the_newest_one(self):
         cluster = self.start_with_backups(every="1h")
         harness.wait_for(self.whole, "the first backup")
-        harness.wait_for(lambda: self.metric(cluster, "backup_age_seconds") is not None, "its age")
+        harness.wait_for(lambda: cluster.gauge("backup_age_seconds") is not None, "its age")
         cluster.daemon.end(signal.SIGTERM)
         (cluster.state / "backups" / "last-good").unlink()
         cluster.start_daemon(*self.options)
         cluster.wait_until_up()
-        harness.wait_for(lambda: self.metric(cluster, "backup_age_seconds") is not None, "the age from the store")
-        harness.wait_for(lambda: self.metric(cluster, "event_loop_lag_seconds_count") >= 40, "the daemon to look several times")
+        harness.wait_for(lambda: cluster.gauge("backup_age_seconds") is not None, "the age from the store")
+        harness.wait_for(lambda: cluster.gauge("event_loop_lag_seconds_count") >= 40, "the daemon to look several times")
         self.assertEqual(len(self.whole()), 1)
 
     def test_one_command_restores_it_on_another_machine(self):
