@@ -6,7 +6,6 @@ is asked when the test likes, which is conformance_test.
 
 import fractions
 import json
-import math
 import os
 import pathlib
 import sys
@@ -26,7 +25,9 @@ from hpsearch.search import Search
 TABLES = ROOT / "tests" / "conformance"
 KINDS = ("int", "double", "log", "categorical", "const")
 ENDS = {"errored": "failed", "invalid_hp": "invalid_hyperparameters", "user_canceled": "canceled", "user_stopped": "stopped"}
-FIGURES = ("bracket", "rung", "rank", "size", "keep", "cutoff")
+FIGURES, OF_RULES = ("bracket", "rung", "rank", "size", "keep", "cutoff"), ("at", "value", "detail")
+REALS = ("cutoff", "value")
+RULES = ("rule", "percentile", "least_trials", "after", "every", "patience", "min_delta")  # Fields of searcher.stopping.
 BY_PERSONS = ("max_trials", "max_concurrent_trials")  # A search in a program has no such changes.
 
 
@@ -42,7 +43,8 @@ class Case:
             fields = {field: value for field, _, value in (word.partition("=") for word in words if "=" in word)}
             fields = {field: json.loads(value) for field, value in fields.items()}
             if words[0] == "search":
-                searcher.update(fields, name=words[1])
+                stopping = {field: fields.pop(field) for field in RULES if field in fields}
+                searcher.update(fields, name=words[1], **({"stopping": stopping} if stopping else {}))
             elif words[0] in KINDS:
                 space[words[1]] = dict(fields, type=words[0])
             elif words[0] == "when":
@@ -71,7 +73,7 @@ class Case:
                     return None  # It is over, or waits: only a person could end it.
                 if not waits:
                     free.append(len(out))
-                if words[0] == "exit" or words[0] == "report" and not answer.startswith("train on"):
+                if words[0] == "exit" or answer is not None and not answer.startswith("train on"):
                     out.discard(words[1])
                     waits = False
         return most if most and all(busy == most for busy in free) else None
@@ -93,9 +95,9 @@ def read(folder):
 def words_of(reason):
     """A reason as the tables write it: `promoted bracket 0 rung 1 rank 0 of 3 keep 1 cutoff 0.25`."""
     words = [reason["why"]]
-    for figure in FIGURES:
+    for figure in FIGURES + (OF_RULES if reason["why"] in ("worse_than_others", "no_improvement") else ()):
         if reason.get(figure) is not None:
-            words += ["of" if figure == "size" else figure, str(float(reason[figure]) if figure == "cutoff" else reason[figure])]
+            words += ["of" if figure == "size" else figure, str(float(reason[figure]) if figure in REALS else reason[figure])]
     return " ".join(words)
 
 
@@ -138,8 +140,9 @@ class Course:
     def progress(self):
         return self.search.state()["progress"]
 
-    def step(self, trial, length):
-        self.search.report(int(trial), int(length), math.nan)
+    def step(self, trial, length, metric="nan"):
+        directive = self.search.report(int(trial), int(length), float(metric))
+        return "train on" if directive is hpsearch.CONTINUE else f"{directive.value} {words_of(self.search.explain(int(trial))['reason'])}"
 
     def exit(self, trial, reason):
         self.search.tell(int(trial), ENDS[reason])
