@@ -366,6 +366,7 @@ test("limits of an ended search are changed by the keyboard, and a refusal stand
     await field("budget.max_time").fill("soon");
     await page.keyboard.press("Enter");
     await dialog.getByText("Nothing was changed.").waitFor();
+    await until(async () => sent.length === 1, "the request to be seen here, too");
     const refusal = await fetch(`${stage.url}api/v1/experiments/${id}`, {method: "PATCH", headers: {"Content-Type": "application/json"}, body: JSON.stringify(sent[0])}).then((answer) => answer.json());
     assert.equal(refusal.errors.length, 2);
     for (const name of ["budget.max_time", "searcher.max_trials"]) {
@@ -380,6 +381,7 @@ test("limits of an ended search are changed by the keyboard, and a refusal stand
     await picture(page, "limits");
     await page.keyboard.press("Enter");
     await dialog.waitFor({state: "detached"});
+    await until(async () => sent.length === 2, "the second request to be seen");
     assert.deepEqual(sent, [{searcher: {max_trials: -1}, budget: {max_time: "soon"}}, {searcher: {max_trials: 5}}], "only what differs is sent");
     await page.locator("pre.yaml", {hasText: "max_trials: 5"}).waitFor();
     await until(async () => (await stage.api(`experiments/${id}`)).trials_total === 5, "five trials");
