@@ -108,8 +108,8 @@ class Files(unittest.TestCase):
         for page, name, block in self.pages():
             is_component = bool(block) and "parameters" in block
             is_whole = bool(block) and "searcher" in block and {"entrypoint", "component"} & set(block)
-            # Files of hpsearch alloc apply, Katib, hpsearchd --notify and --sign-in-file; and hpsearchd.yaml.
-            is_other = bool(block) and {"queues", "apiVersion", "receivers", "provider"} & set(block) or name.endswith("hpsearchd.yaml")
+            # Files of hpsearch alloc apply, Katib, hpsearchd --notify and --sign-in-file; hpsearchd.yaml; values of the chart.
+            is_other = bool(block) and {"queues", "apiVersion", "receivers", "provider"} & set(block) or name.endswith("hpsearchd.yaml") or name == "values.yaml"
             if block and not is_whole and not is_component and not is_other:
                 seen += 1
                 with self.subTest(page=page, name=name):
@@ -194,7 +194,8 @@ class Fields(unittest.TestCase):
         rows = experiment_page.fields(PAGE, "searcher")
         some = {"max_trials": 3, "max_concurrent_trials": 1, "num_rungs": 2, "mode": "standard", "divisor": 3, "max_rungs": 2,
                 "bracket_rungs": [1], "stop_once": True, "points_to_evaluate": [], "on_duplicate": "allow",
-                "repeats": 2, "finalists": 2, "sampler": "anneal", "anneal": {}, "model": {}, "tpe": {}, "prior": []}
+                "repeats": 2, "finalists": 2, "sampler": "anneal", "anneal": {}, "model": {}, "tpe": {}, "prior": [],
+                "stopping": {"rule": "median"}, "stop_diverged": True}
         for section in SEARCHERS:
             for field in at(section.schema)["properties"]:
                 with self.subTest(searcher=section.name, field=field):
