@@ -329,7 +329,15 @@ test("limits of an ended search are changed by the keyboard, and a refusal stand
     const context = await stage.context();
     const page = await context.newPage();
     const sent = [];
-    page.on("request", (request) => { if (request.method() === "PATCH") sent.push(request.postDataJSON()); });
+    // Noted in the page: the driver of Firefox doesn't have the bodies of such requests.
+    await page.exposeFunction("noteSent", (body) => { sent.push(JSON.parse(body)); });
+    await page.addInitScript(() => {
+        const send = window.fetch;
+        window.fetch = (target, options) => {
+            if (options?.method === "PATCH") window.noteSent(options.body);
+            return send(target, options);
+        };
+    });
     await page.goto(`${stage.url}e/${id}/config`);
     await page.locator("pre.yaml", {hasText: "max_trials: 2"}).waitFor();
     // Fields that are as the daemon sets them are hidden.
