@@ -155,7 +155,7 @@ Result<Running> start_rclone(const std::vector<std::string>& arguments,
   return started == 0 ? Result<Running>(std::move(running)) : failed("cannot start rclone", started);
 }
 
-/// What rclone wrote until it closed both pipes.
+/// The output and the errors of rclone, up to the end of both pipes.
 struct Written {
   std::string output;
   std::string errors;

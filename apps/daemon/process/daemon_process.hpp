@@ -99,7 +99,7 @@ class DaemonProcess {
   /// From now on, changes of keys go to the database.
   engine::Status store_keys();
 
-  // Who may call: sign_on.cpp
+  // sign_on.cpp: tokens, sign-in and the audit log.
   /// Reads the tokens and the sessions of browsers: callers over HTTP are checked against them.
   engine::Status read_tokens();
   /// Reads where people sign in, and their roles. An unchanged provider keeps the sign-ins that have begun.
@@ -119,7 +119,7 @@ class DaemonProcess {
   engine::Status open_backups();
   [[nodiscard]] BackupPlan backup_plan() const;
 
-  // What is kept beside the events: kept_files.cpp
+  // kept_files.cpp: contexts, kept logs and kept files.
   /// Opens the stores of contexts, logs and files.
   engine::Status open_kept_files();
   [[nodiscard]] KeptStore::Limits kept_limits() const;
@@ -128,7 +128,7 @@ class DaemonProcess {
   /// Only if the attempt ran on that worker.
   void note_log_problem(engine::WorkerId worker, const proto::LogNotKept& message);
 
-  // Who is notified: notified.cpp
+  // notified.cpp: receivers of notifications.
   /// Reads who is notified, if anybody is.
   engine::Status read_notified();
   [[nodiscard]] std::string notifications_directory() const;

@@ -110,7 +110,7 @@ void Retention::remove_experiments() {
   }
 }
 
-/// Those of experiments that users deleted, too.
+/// Removes the rows of all deleted experiments, also of those that users deleted.
 void Retention::remove_rows() {
   std::uint64_t left = most_row_removals_at_once;
   std::vector<ExperimentId> with_rows;

@@ -74,7 +74,7 @@ struct RemovedReports {
     return of == attempt && seq >= first && seq <= last;
   }
 };
-/// Those that the event removes from the curve of its trial.
+/// The rows of reports that the event removes from the curve of its trial.
 [[nodiscard]] std::vector<RemovedReports> removed_reports(const engine::CurveThinned& event);
 
 /// Whether the event removes the rows of that trial.

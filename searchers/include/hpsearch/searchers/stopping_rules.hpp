@@ -46,7 +46,7 @@ class StoppingRules {
   void on_exited(engine::TrialNumber trial, engine::ExitReason reason);
   void on_closed(engine::TrialNumber trial);
 
-  /// What its latest report led to.
+  /// Why the trial stops after its latest report; nothing: it trains on.
   [[nodiscard]] std::optional<engine::Reason> early_stop(engine::TrialNumber trial) const;
 
  private:

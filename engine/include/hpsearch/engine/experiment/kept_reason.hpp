@@ -22,7 +22,7 @@ class KeptReason {
   [[nodiscard]] std::string detail() const { return detail_ ? *detail_ : std::string(); }
 
  private:
-  /// What few reasons have: of a configuration that was chosen by earlier results, or of an early stop.
+  /// Fields that few reasons have: those of a model's choice and of an early stop.
   struct Rare {
     std::optional<std::uint64_t> near;
     std::optional<std::uint64_t> near_rank;
